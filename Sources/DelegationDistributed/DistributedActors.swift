@@ -5,19 +5,19 @@ public import Distributed
 extension DelegateHub {
   /// Subscribes a distributed actor to a protocol: a remote one is held strongly, a local one weakly.
   ///
-  /// The hub keeps a remote actor's proxy alive until it is unsubscribed, because nobody else keeps
-  /// it. It holds a local actor weakly, like any other subscriber. The actor's id identifies it, with its
-  /// actor system: all proxies of one actor that one system makes are one subscriber, which is never called
-  /// twice. Equal ids of other systems, and those that were passed as `id:`, are other subscribers'. When it
-  /// returns, every later call on that protocol reaches the actor.
+  /// The hub keeps a remote actor's proxy alive until it is unsubscribed, because nothing else does. It holds a local
+  /// actor weakly, like any other subscriber. The actor's id identifies it, with its actor system: all proxies of one
+  /// actor that one system makes are one subscriber, which is never called twice. An equal id of another system, or one
+  /// that was passed as `id:`, is another subscriber's. When it returns, every later call on that protocol reaches the
+  /// actor.
   ///
-  /// The actor system decides the result of a call. If the system reports a failure, the handler
-  /// throws: it counts as `absent:` says, and for a notification, or a question with `absent:`, it
-  /// is an incident. A system may neither answer nor fail, so give questions a deadline.
+  /// The actor system decides the result of a call. If the system reports a failure, the handler throws: it counts as
+  /// `absent:` says, and for a notification, or a question with `absent:`, it is an incident. A system may neither
+  /// answer nor fail, so give questions a deadline.
   ///
-  /// **Order.** As with other subscribers: the next notification is sent when the actor has
-  /// answered the one before. Subscribe each actor once. A second proxy takes the first one's
-  /// place, and may be called while a handler still runs on the first.
+  /// **Order.** As with other subscribers: the next notification is sent when the actor has answered the one before. A
+  /// second proxy replaces the first: its notifications wait for a handler that still runs on the first, its questions
+  /// do not.
   ///
   /// **Isolation.** Works from any thread and without waiting, even if a local actor is busy.
   ///
@@ -32,17 +32,17 @@ extension DelegateHub {
   ///
   /// When the system says that the actor is gone, call `hub.unsubscribe(id: doorman.id)`.
   ///
-  /// To hold a local actor strongly, pass `id:` and `hold:` yourself. If only the protocol of a
-  /// subscriber is known, use ``subscribe(localOrRemote:to:priority:mailbox:on:fileID:line:)``. The
-  /// plain form cannot see that it is a distributed actor, and would hold a proxy weakly.
+  /// To hold a local actor strongly, pass `id:` and `hold:` yourself. If you know only the protocol of a subscriber,
+  /// use ``subscribe(localOrRemote:to:priority:mailbox:on:fileID:line:)``. The plain form cannot see that it is a
+  /// distributed actor, and would hold a proxy weakly.
   ///
   /// - Parameters:
   ///   - subscriber: a distributed actor that conforms to the protocol, or the stub of a `@Resolvable`
   ///     protocol that has been made to conform to it.
   ///   - protocol: the protocol, as `Gatekeeper.self`.
   ///   - priority: higher is asked and served first.
-  ///   - mailbox: what to do when notifications come faster than the subscriber handles them. Give
-  ///     a remote one a limit, because they accumulate while a peer does not answer.
+  ///   - mailbox: what to do when notifications come faster than the subscriber handles them. Give a remote actor a
+  ///     limit, because they accumulate while a peer does not answer.
   ///   - executor: where calls to it begin; `nil` for the hub's choice.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
@@ -69,8 +69,7 @@ extension DelegateHub {
   /// **Order** and **Isolation.** As with
   /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)``.
   ///
-  /// **Errors.** An actor that conforms to none of them stops the program with a message that names
-  /// it.
+  /// **Errors.** An actor that conforms to none of them stops the program with a message that names it.
   ///
   /// ```swift
   /// hub.subscribe(doorman, toEachOf: Gatekeeper.self, Janitor.self)
@@ -102,9 +101,8 @@ extension DelegateHub {
 
   /// Subscribes an object that may be a local or a remote distributed actor, or neither.
   ///
-  /// It holds and identifies a distributed actor as
-  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)`` does. It holds any other object weakly.
-  /// For subscribers of which only the protocol is known:
+  /// It holds and identifies a distributed actor as ``subscribe(_:to:priority:mailbox:on:fileID:line:)`` does. It holds
+  /// any other object weakly. For subscribers of which you know only the protocol:
   ///
   /// ```swift
   /// func add(_ gatekeeper: any Gatekeeper) {
@@ -147,10 +145,10 @@ extension DelegateHub {
 extension DelegateHub {
   /// Ends all subscriptions of a distributed actor, whichever of its actor system's proxies has subscribed.
   ///
-  /// Subscriptions of this very actor or proxy that were given another id end too. Those of other systems stay,
-  /// even if it is the same actor that lives in one and has a proxy of another: `unsubscribe(id: subscriber.id)`
-  /// ends all that have an equal id. When it returns, none of these is called by this hub any more. Does nothing
-  /// if it is not subscribed.
+  /// Subscriptions of this very actor or proxy that were given another id end too. Subscriptions by proxies of other
+  /// systems stay, even if the actor lives in one system and has a proxy of another: `unsubscribe(id: subscriber.id)`
+  /// ends all that have an equal id. When it returns, no call of this hub starts on any of these any more. Does nothing
+  /// if the actor is not subscribed.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///
@@ -195,7 +193,7 @@ extension Subscribable where P: Sendable {
 
 /// How the hub holds a distributed actor.
 ///
-/// Not by `whenLocal`, which would wait until a local actor has time.
+/// `whenLocal` would wait until a local actor has time.
 func hold(on subscriber: some DistributedActor) -> DelegateHub.Hold {
   __isRemoteActor(subscriber) ? .strongly : .weakly
 }
@@ -212,9 +210,10 @@ func conforming<Subscriber: DistributedActor, P>(
     """)
 }
 
-/// What a hub knows a distributed actor by: ids of other kinds, and of other systems, may be equal to its own.
+/// The identity of a distributed actor: its id with its actor system, because ids of other kinds, and of other systems,
+/// may be equal.
 ///
-/// A system that is no object is known by its type.
+/// A system that is no object is identified by its type.
 func identity<Subscriber: DistributedActor>(
   of subscriber: Subscriber
 ) -> any Hashable & Sendable {

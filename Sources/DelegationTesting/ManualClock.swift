@@ -81,27 +81,27 @@ public final class ManualClock: Clock {
 
   /// Sleeps until the clock shows a point of time.
   ///
-  /// If it need not sleep, it still gives way once: the task goes on with its executor's next job. So
-  /// a limit of steps also ends a loop around a sleep that ends at once.
+  /// Without a need to sleep, the task still yields once, and goes on with its executor's next job. So a limit of steps
+  /// also ends a loop around a sleep that ends at once.
   ///
-  /// **Cancellation.** If the task is cancelled, it ends without sleeping any longer.
+  /// **Cancellation.** If the task is cancelled, the sleep ends.
   ///
   /// **Errors.** A `CancellationError` if the task is cancelled.
   ///
   /// - Parameters:
-  ///   - deadline: when to wake; if that is past, it does not sleep.
+  ///   - deadline: when to wake; if that is past, the task does not sleep.
   ///   - tolerance: has no meaning here.
   /// - Throws: `CancellationError`.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     let isShort = Task.isCancelled || state.withLock { $0.isClosed || deadline <= $0.now }
-    // Otherwise a loop around it would be one job without an end, and no limit of steps would be looked at.
+    // Otherwise a loop around this sleep would be one job without an end, which no limit of steps interrupts.
     if isShort { await Task.yield() }
     try Task.checkCancellation()
     let ticket = state.withLock { $0.sleepers.makeTicket() }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let (isAsleep, isOver, ready) = state.withLock { state in
-          // One that is cancelled is not seen to sleep: it ended before it began.
+          // A cancelled task is not seen to sleep: its sleep ended before it began.
           let isOver = state.isClosed || Task.isCancelled
           if isOver || deadline <= state.now {
             return (false, isOver, [CheckedContinuation<Void, Never>]())
@@ -128,11 +128,12 @@ public final class ManualClock: Clock {
 
   /// Waits until that many tasks sleep at the same time.
   ///
-  /// For tests of code that runs on threads of its own: if the clock advances before the code has
-  /// gone to sleep, it wakes nothing. With a ``ManualExecutor`` you do not need this.
+  /// For tests of code that runs on threads of its own: if the clock advances before the code has gone to sleep, it
+  /// wakes nothing. With a ``ManualExecutor`` you do not need this.
   ///
-  /// For each deadline of a hub's calls a task sleeps until the call has returned. So `waitForSleepers(2)` waits for the
-  /// second of two deadlines. One more sleeps while the hub's `slowAfter` watches handlers, and for up to that long after.
+  /// For each deadline of a hub's calls a task sleeps until the call has returned. So `waitForSleepers(2)` waits for
+  /// the second of two deadlines. One more task sleeps while the hub's `slowAfter` watches handlers, and for up to that
+  /// long after.
   ///
   /// ```swift
   /// let doors = hub[DoorDelegate.self]
@@ -158,8 +159,8 @@ public final class ManualClock: Clock {
 
   /// Lets time pass, and wakes the sleepers whose deadlines it reaches.
   ///
-  /// - Parameter duration: how much. A negative one puts the clock back, which no clock should do
-  ///   and some do, and wakes nothing.
+  /// - Parameter duration: how much. A negative duration puts the clock back, which no clock should do and some do, and
+  ///   wakes nothing.
   public func advance(by duration: Duration) {
     let due = state.withLock { state in
       state.now = state.now.advanced(by: duration)
@@ -170,7 +171,7 @@ public final class ManualClock: Clock {
 
   /// Lets time pass up to a point, and wakes the sleepers whose deadlines it reaches.
   ///
-  /// - Parameter instant: the point; if the clock shows that or more, nothing happens.
+  /// - Parameter instant: the point; if the clock shows that or a later one, nothing happens.
   public func advance(to instant: Instant) {
     let due = state.withLock { state in
       state.now = max(state.now, instant)

@@ -11,23 +11,20 @@ extension ManualExecutor {
   /// When it returns, the closure has returned. Jobs of other tasks may be left; ``run(atMost:)``
   /// runs them.
   ///
-  /// If no job is left and the closure has not ended, it waits for something that this executor
-  /// does not run. Then the clock, if you give one, advances to its next deadline. If no task
-  /// sleeps by the clock, the closure's task is cancelled and the call fails. A task that ignores
-  /// the cancellation is run for 10,000 jobs more. Then it stays suspended until the executor runs
-  /// again.
+  /// If no job is left and the closure has not ended, it waits for something that this executor does not run. Then the
+  /// clock, if you give one, advances to its next deadline. If no task sleeps by the clock, the closure's task is
+  /// cancelled and the call fails. A task that ignores the cancellation runs for 10,000 jobs more, and then stays
+  /// suspended until the executor runs again.
   ///
-  /// Work that runs elsewhere, for example on a queue, may take part: `patience` says how long to
-  /// wait for it. The calling thread is blocked meanwhile. In an asynchronous test that is one of
-  /// the few threads of Swift's own pool, so that work should not need the pool. On a machine with
-  /// two cores, two such tests at the same time leave no thread for it.
+  /// Work that runs elsewhere, for example on a queue, may take part: `patience` says how long to wait for it. The
+  /// calling thread is blocked meanwhile. In an asynchronous test that is one of the few threads of Swift's own pool,
+  /// so that work should not need the pool: on two cores, two such tests at the same time leave no thread for it.
   ///
   /// **Isolation.** The closure runs on no actor, with the task-locals and the priority of the
   /// caller. On the main thread, the main actor waits until the call returns. So there the closure
   /// must not wait for the main actor.
   ///
-  /// **Re-entrancy.** You may call it from a job of the executor. That job then delays the tasks
-  /// that wait for it.
+  /// **Re-entrancy.** You may call it from a job of the executor. That job then delays the tasks that wait for it.
   ///
   /// **Cancellation.** Cancelling the caller's task has no effect on the closure.
   ///
@@ -35,8 +32,8 @@ extension ManualExecutor {
   ///
   /// - Parameters:
   ///   - clock: a clock to advance when nothing else can go on.
-  ///   - patience: for how long to wait for a job from another thread when none is left. With zero the
-  ///     call fails at once.
+  ///   - patience: for how long to wait for a job from another thread when none is left. With zero the call fails at
+  ///     once.
   ///   - limit: how many jobs to run at most, and how often to advance the clock.
   ///   - fileID: the source file of the call, for the failure's description.
   ///   - line: the line of the call.
@@ -63,10 +60,10 @@ extension ManualExecutor {
         break
       }
     }
-    // Its last job may have been the last allowed one, or may have run on another executor.
+    // The call's last job may have been the last allowed one, or may have run on another executor.
     if let result = call.result { return try result.get() }
     call.cancel()
-    // Runs the jobs that the cancellation has caused. A task that goes on all the same stays suspended.
+    // Runs the jobs that the cancellation has caused. A task that ignores it stays suspended.
     run(atMost: Schedule.cleaningSteps)
     throw DriveFailure(
       kind: kind, steps: steps, patience: patience,
@@ -75,8 +72,8 @@ extension ManualExecutor {
 
   /// Starts an asynchronous closure and runs the executor's jobs until none is left.
   ///
-  /// When it returns, the closure has ended, or waits for something that has not come yet. So "it
-  /// has not returned" is an assertion.
+  /// When it returns, the closure has ended, or waits for something that has not come yet. So "it has not returned" is
+  /// an assertion.
   ///
   /// ```swift
   /// let vote = executor.start {
@@ -117,7 +114,7 @@ extension ManualExecutor {
     fileprivate let outcome: Outcome<Success, Failure>
     fileprivate let task: Task<Void, Never>
 
-    /// The result of the call, for one that may throw; `nil` as long as it has not ended.
+    /// The result of the call, which may be an error; `nil` as long as it has not ended.
     public var result: Result<Success, Failure>? { outcome.result }
 
     /// Whether the call has ended.
@@ -130,8 +127,7 @@ extension ManualExecutor {
   }
 }
 
-// In a constrained extension, and not as a getter that throws `Failure`: in an `#expect` that crashes the
-// compiler of 6.3.
+// In a constrained extension: a getter that throws `Failure` crashes the compiler of 6.3 within an `#expect`.
 extension ManualExecutor.Call where Failure == Never {
   /// What the call has returned; `nil` as long as it has not ended.
   public var value: Success? {

@@ -1,6 +1,6 @@
 /// Runs the jobs of its tasks only when told to, one after another, on the thread that tells it.
 ///
-/// With a hub on one, "nothing has happened yet" is an assertion instead of a race:
+/// With a hub on such an executor, "nothing has happened yet" is an assertion instead of a race:
 ///
 /// ```swift
 /// let executor = ManualExecutor()
@@ -14,13 +14,13 @@
 /// #expect(spy.guests.events == ["Alice"])
 /// ```
 ///
-/// To run a call that must be awaited, use ``drive(advancing:patience:stepLimit:fileID:line:_:)``,
-/// which runs it to its end, or ``start(_:)``, which runs it as far as it goes. A plain `await` on
-/// such a hub hangs, because nobody runs the executor meanwhile.
+/// To run a call that must be awaited, use ``drive(advancing:patience:stepLimit:fileID:line:_:)``, which runs it to its
+/// end, or ``start(_:)``, which runs it as far as it goes. A plain `await` on such a hub hangs, because nobody runs the
+/// executor meanwhile.
 ///
-/// These run on it: every task that prefers it (`Task(executorPreference: executor)`), its child
-/// tasks, the default actors that they enter, and all work of a hub with this executor in its
-/// configuration. A plain `Task { }` does not inherit the preference, and runs elsewhere.
+/// Every task runs on it that prefers it (`Task(executorPreference: executor)`), with its child tasks, the default
+/// actors that they enter, and all work of a hub with this executor in its configuration. A plain `Task { }` does not
+/// inherit the preference, and runs elsewhere.
 ///
 /// **Order.** Jobs run in the order in which they came.
 ///
@@ -53,8 +53,8 @@ public final class ManualExecutor: TaskExecutor {
 
   /// Runs jobs until none is left, including those that come meanwhile.
   ///
-  /// When it returns, everything on this executor has gone as far as it can. If a task yields again
-  /// and again, it does not return, unless there is a limit.
+  /// When it returns, everything on this executor has gone as far as it can. Without a limit it does not return if a
+  /// task yields again and again.
   ///
   /// - Parameter limit: how many jobs to run at most.
   /// - Returns: how many jobs were run.
@@ -71,7 +71,7 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - executor: where its work and the handlers of its subscribers run.
-  ///   - clock: the clock of deadlines; by default one that stands still, so no deadline comes.
+  ///   - clock: the clock of deadlines; by default a clock that stands still, so no deadline comes.
   public init(on executor: any TaskExecutor, clock: any Clock<Duration> = ManualClock()) {
     var configuration = Configuration()
     configuration.executor = executor

@@ -24,8 +24,8 @@ public final class Recorder<Event: Sendable>: Sendable {
   /// Appends an event to the history.
   ///
   /// - Parameter event: what happened.
-  /// - Complexity: O(1), amortised. It is O(*n*) in the *n* events if ``events`` was read after the event
-  ///   before and the result is still kept, or if a task gets what it has waited for.
+  /// - Complexity: O(1), amortised. O(*n*) in the *n* events if a result of ``events`` is still retained, or if a task
+  ///   gets what it has waited for.
   public func record(_ event: Event) {
     let (ready, events) = state.withLock { state in
       state.events.append(event)
@@ -55,13 +55,12 @@ public final class Recorder<Event: Sendable>: Sendable {
 
   /// Waits until there are that many events.
   ///
-  /// For tests of code that runs on threads of its own. With a ``ManualExecutor`` this is not needed.
+  /// For tests of code that runs on threads of its own. With a ``ManualExecutor`` you do not need this.
   ///
   /// **Cancellation.** If the task is cancelled, it returns at once with the events that there are.
   ///
   /// - Parameter count: how many events to wait for.
-  /// - Returns: the events at the moment at which there were enough, even if the history has been cleared
-  ///   since.
+  /// - Returns: the events at the moment when there were enough, even if the history has been cleared since.
   @discardableResult
   public func events(atLeast count: Int) async -> [Event] {
     await state.wait(until: count)

@@ -1,7 +1,7 @@
 /// The program: a chat room on standard input.
 ///
-/// Lines are read on the main thread, which belongs to nobody else here: to wait there for somebody to type takes no
-/// thread from the pool that handlers run on, and nothing is read before it is wanted.
+/// Lines are read on the main thread, which nothing else needs: waiting there for somebody to type takes no thread from
+/// the pool that handlers run on, and nothing is read before it is wanted.
 @main
 @MainActor
 enum Chatroom {
@@ -31,7 +31,7 @@ enum Chatroom {
         Terminal.write(reply.page.text)
         isOver = reply.isLast
       } else {
-        // Whoever pressed ^D is still on the line of the prompt.
+        // After ^D the cursor is still on the line of the prompt.
         if Terminal.isInteractive { Terminal.write("\n") }
         isOver = true
       }

@@ -11,10 +11,10 @@ struct Decision: Sendable, Equatable {
   let veto: Veto?
 }
 
-/// Delivers if nobody objects; otherwise names the first, in the order of the rules, who does.
+/// Delivers if nobody objects; otherwise names the first rule, in the order of the rules, that does.
 ///
-/// Rules answer in any order. A veto decides as soon as all those before it have agreed, so the same
-/// rule is named whoever is quicker, and those after it need not be waited for.
+/// Rules answer in any order. A veto decides as soon as all rules before have agreed, so the same rule is named
+/// whichever is quicker, and the rules after it need not be waited for.
 struct FirstVeto: Combiner {
   private enum Answer {
     case awaited
@@ -23,7 +23,7 @@ struct FirstVeto: Combiner {
   }
 
   private var answers: [Answer] = []
-  /// Whose answer is the first that could still be a veto.
+  /// The first position whose answer could still be a veto.
   private var next = 0
 
   mutating func begin(asking count: Int) -> Decision? {
@@ -39,7 +39,7 @@ struct FirstVeto: Combiner {
     return decide()
   }
 
-  /// Lets a rule that has gone meanwhile stand in nobody's way, nor hide a later one's veto.
+  /// A rule that has gone neither blocks the decision, nor hides a later rule's veto.
   mutating func receiveNothing(from position: Int) -> Decision? {
     answers[position] = .agreed
     return decide()

@@ -4,10 +4,10 @@ struct Message: Sendable, Equatable {
   let text: String
   /// How long after the opening of the room it was said.
   ///
-  /// A value and not a clock that rules look at: so the same messages in the same order are judged the
-  /// same, however fast they come.
+  /// A value and not a clock that rules read: so the same messages in the same order are judged the same, however fast
+  /// they come.
   let sentAt: Duration
-  /// The sender, to compare by: neither "Bob" nor "BOB" gets around a rule for "bob".
+  /// The sender, for comparisons: neither "Bob" nor "BOB" gets around a rule for "bob".
   let senderKey: String
 
   init(from sender: String, _ text: String, at sentAt: Duration) {

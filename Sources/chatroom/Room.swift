@@ -1,8 +1,8 @@
 import Delegation
 
-/// A room to talk in: what is said is put to its rules, and its observers are told what became of it.
+/// A room to talk in: messages are put to its rules, and its observers are told the decisions.
 actor Room {
-  /// Who is asked, and who is told: two protocols on one hub.
+  /// Rules are asked, and observers told: two protocols on one hub.
   private let ruling = Delegates<any RoomRule>()
   private let watching: Delegates<any RoomObserver>
   // The hub holds its subscribers weakly: these live as long as the room,
@@ -13,8 +13,8 @@ actor Room {
   /// Opens a room.
   ///
   /// - Parameters:
-  ///   - rules: who is asked; of several who veto, the first in this order is named.
-  ///   - observers: who is told.
+  ///   - rules: are asked; the first in this order that vetoes is named.
+  ///   - observers: are told.
   init(rules: [any RoomRule], observers: [any RoomObserver]) {
     residents = rules + observers
     watching = ruling.hub[RoomObserver.self]
@@ -24,8 +24,9 @@ actor Room {
 
   /// Puts a message to the rules and, without waiting for them, tells the observers.
   ///
-  /// With no rule there nobody objects, as is meant: rules restrict a room that is open. None of them waits for anybody
-  /// else, so none needs a deadline. Not isolated: messages that come from many tasks at once need not queue for the room.
+  /// Without rules nobody objects, which is intended: rules restrict a room that is open. No rule waits for anything
+  /// else, so none needs a deadline. Not isolated: messages that come from many tasks at once need not queue for the
+  /// room.
   @discardableResult
   nonisolated func post(_ message: Message) async -> Decision {
     let decision = await ruling.ask(combining: FirstVeto()) { rule in
@@ -49,10 +50,10 @@ actor Room {
     return true
   }
 
-  /// Lets go of the rule against somebody; false if there is none.
+  /// Releases the rule against somebody; false if there is none.
   ///
-  /// Nothing is unsubscribed: the rule dies, and its subscription with it. A vote on somebody else's
-  /// message may keep it alive for a moment.
+  /// Nothing is unsubscribed: the rule dies, and its subscription with it. A vote on another message may keep it alive
+  /// for a moment.
   @discardableResult
   func unmute(_ name: String) -> Bool {
     mutings.removeValue(forKey: name.lowercased()) != nil

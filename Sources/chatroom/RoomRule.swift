@@ -1,10 +1,10 @@
-/// Somebody who is asked before a message is delivered.
+/// A rule is asked before a message is delivered.
 ///
-/// All rules are asked side by side, so no rule may count on another's having been asked before.
+/// All rules are asked side by side, so no rule may rely on another having been asked before.
 protocol RoomRule: AnyObject, Sendable {
-  /// Who vetoed, if it did.
+  /// The name for the rule's vetoes.
   var name: String { get }
-  /// What it looks for.
+  /// What the rule looks for.
   var detail: String { get }
 
   func room(_ room: Room, mayDeliver message: Message) async -> Verdict
@@ -16,7 +16,7 @@ enum Verdict: Sendable, Equatable {
   case veto(because: String)
 }
 
-/// What a room did not deliver a message for.
+/// Why a room did not deliver a message.
 struct Veto: Sendable, Equatable {
   let rule: String
   let reason: String

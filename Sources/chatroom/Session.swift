@@ -1,6 +1,6 @@
 /// A room with one input: takes line after line and gives back what is to be shown.
 actor Session {
-  /// What a line brought.
+  /// What a line led to.
   struct Reply: Sendable {
     var page = Page()
     var isLast = false
@@ -11,7 +11,7 @@ actor Session {
   private let statistics = StatisticsKeeper()
 
   private let opened = ContinuousClock.now
-  /// How far apart messages are said to be sent, if it is not the clock that says when.
+  /// How far apart messages are said to be sent; `nil` to take the clock's time.
   private let pace: Duration?
   private var said = 0
   private var lines = 0
@@ -20,8 +20,8 @@ actor Session {
   init(options: Options, screen: Screen) {
     pace = options.pace
     room = Room(
-      // The limiter first: FirstVeto decides nothing before the first has answered, so that every
-      // message is put to it, and counted, whatever the others think of it.
+      // The limiter first: FirstVeto decides nothing before the first rule has answered, so every message is put to the
+      // limiter, and counted.
       rules: [FloodLimiter(limit: options.limit, window: options.window), Moderator()],
       observers: [history, statistics, screen])
   }
@@ -39,8 +39,8 @@ actor Session {
         await room.post(Message(from: name, text, at: now()))
         said += 1
       }
-      // An answer must count what was said before it; the screen must have shown it before the main
-      // thread waits for the next line; and an endless input must not pile up.
+      // An answer must count what was said before; the screen must have shown it before the main thread waits for the
+      // next line; and an endless input must not pile up.
       await room.settle()
       await answer(command, on: &reply.page)
     } catch {
@@ -50,7 +50,7 @@ actor Session {
     return reply
   }
 
-  /// What there is to say at the end.
+  /// The last page, at the end of input.
   func summary() async -> Page {
     await room.settle()
     var page = Page()

@@ -8,11 +8,11 @@
   import Darwin
 #endif
 
-/// The few things that are asked of the operating system, without Foundation: the demo also proves that a program that
-/// uses the library does not have to link it.
+/// What the program needs of the operating system, without Foundation: the demo also proves that a program that uses
+/// the library need not link it.
 @MainActor
 enum Terminal {
-  /// Whether a person is at both ends.
+  /// Whether input and output are terminals.
   static let isInteractive = isatty(0) == 1 && isatty(1) == 1
 
   /// Writes some text at once, also into a pipe.

@@ -7,8 +7,8 @@ extension StringProtocol {
     return rest
   }
 
-  /// With a sign in place of every control character, and without what turns writing around or is not seen: what
-  /// somebody says in a room must not be able to clear the others' screens, nor look like something else.
+  /// With a sign in place of every control character, and without invisible characters and those that change the
+  /// direction of writing: a message must not be able to clear other screens, nor look like something else.
   var harmless: String {
     var scalars = String.UnicodeScalarView()
     for scalar in unicodeScalars where !scalar.isUnseen {
@@ -18,14 +18,14 @@ extension StringProtocol {
     return String(scalars)
   }
 
-  /// Without what nobody sees, to be compared by.
+  /// Without invisible characters, for comparisons.
   var visible: String {
     var scalars = String.UnicodeScalarView()
     scalars += unicodeScalars.lazy.filter { !$0.properties.isDefaultIgnorableCodePoint }
     return String(scalars)
   }
 
-  /// In quotation marks, and not longer than an answer should quote.
+  /// In quotation marks, and cut to a length that an answer can quote.
   var quoted: String {
     var shown = String.UnicodeScalarView()
     var size = 0
@@ -40,7 +40,7 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-  /// Whether it shows only by what it does to others; joiners and tags, which pictures and some scripts need, are not.
+  /// Whether it shows only by its effect on others; not joiners and tags, which pictures and some scripts need.
   fileprivate var isUnseen: Bool {
     properties.generalCategory == .format && properties.isDefaultIgnorableCodePoint
       && value < 0xE0000 && !(0x200C...0x200D).contains(value)

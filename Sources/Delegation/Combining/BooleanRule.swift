@@ -1,12 +1,12 @@
 /// Decides a vote by the number of "yes" and "no"; a rule such as ``Combiner/unanimous`` makes one.
 ///
-/// Each of the rules asks whether enough subscribers give one of the two answers. It decides as soon as the
-/// answers that are still to come can no longer change the outcome.
+/// Each rule asks whether enough subscribers give one of the two answers, and decides as soon as the answers that are
+/// still to come can no longer change the outcome.
 ///
-/// Absentees give neither answer. If the rule is told of how many subscribers must have answered, it is false as
-/// soon as too few are left. **Who has answered:** a subscriber whose handler has returned. The dead and the absent
-/// are not counted, even if `absent:` is `.counts(as:)`. The rule receives that response, so `.counts(as: false)`
-/// still denies. But it is the caller's word, and not the subscriber's.
+/// Absentees give neither answer. A rule with `ofAtLeast:` is false as soon as too few can still answer. **Who has
+/// answered:** a subscriber whose handler has returned, and none that is dead or absent, even with `absent:
+/// .counts(as:)`. The rule does receive the response that is counted, so `.counts(as: false)` still denies; but that is
+/// the caller's word, not the subscriber's.
 ///
 /// - Complexity: O(1) time for each response and absentee, O(1) space.
 @frozen
@@ -15,17 +15,17 @@ public struct BooleanRule: Combiner {
   @usableFromInline let counted: Bool
   /// The outcome if enough give that answer.
   @usableFromInline let outcome: Bool
-  /// What an answer weighs: 2 if an absentee counts for half of it, because it takes more than half of those who
-  /// answer; otherwise 1.
+  /// The weight of an answer: 2 in a majority, where an absentee lowers both numbers below by half an answer; otherwise
+  /// 1.
   @usableFromInline let weight: Int8
-  /// Whether its user has named how many have to give the answer that is counted.
+  /// Whether the user has named how many have to give the counted answer, as in ``atLeast(_:)``.
   @usableFromInline let namesNumber: Bool
   // 32 bits each: a vote copies its rule several times.
-  /// The weight of the counted answers that it still takes for the outcome.
+  /// The weight of counted answers that is still needed for the outcome.
   @usableFromInline var needed: Int32
-  /// The weight of other answers and absentees after which that is out of reach.
+  /// The weight of other answers and absentees that puts the outcome out of reach.
   @usableFromInline var tolerated: Int32 = 0
-  /// How many need not answer.
+  /// How many more need not answer; below 0, too few can.
   @usableFromInline var spare: Int32
 
   @inlinable
@@ -82,7 +82,7 @@ public struct BooleanRule: Combiner {
     (needed <= (weight > 1 ? tolerated : 0)) == outcome
   }
 
-  /// Takes a response that is the caller's word, and not an answer.
+  /// Takes a response that the caller counts in place of an answer.
   @usableFromInline
   mutating func receive(_ response: Bool, inPlaceOf position: Int) -> Bool? {
     spare &-= 1
@@ -90,15 +90,15 @@ public struct BooleanRule: Combiner {
     return spare < 0 ? false : outcome
   }
 
-  /// How many answers it needs, if these are more than can be had of so many subscribers; otherwise 0.
+  /// The number of answers that the rule needs, if `count` subscribers cannot give so many; otherwise 0.
   ///
-  /// Once it has begun.
+  /// Call it only after ``begin(asking:)``.
   func shortage(among count: Int) -> Int {
     let count = Self.clamped(count)
     return spare < 0 ? Int(count &- spare) : namesNumber && needed > count ? Int(needed) : 0
   }
 
-  // A rule that asks for a number of answers is not true before the last one, so no outcome has to wait for more.
+  // A rule with `ofAtLeast:` becomes true only when nobody is outstanding, so `spare` is final by then.
   @inlinable
   var decision: Bool? {
     if spare < 0 { return false }
@@ -179,7 +179,7 @@ extension Combiner where Self == BooleanRule {
 
   /// Is true if more say "yes" than "no"; a tie is false.
   ///
-  /// Only answers count. An absentee can decide it too, because then one answer fewer is to come.
+  /// Only answers count. An absentee can decide too, because one answer fewer is to come then.
   ///
   /// **Nobody to ask:** false.
   ///

@@ -1,18 +1,17 @@
 /// Combines the responses of many subscribers into one outcome.
 ///
-/// A call such as `ask` makes its own copy of a combiner. It tells
-/// the copy how many subscribers will be asked, and then of each response and each absentee. The
-/// call returns the first outcome that the combiner returns. To decide early, a combiner returns an
-/// outcome as soon as no later response can change it. The call then returns at once, and handlers
-/// that still run are cancelled.
+/// A call such as `ask` makes its own copy of a combiner. It tells the copy how many subscribers will be asked, and
+/// then each response and each absentee. The call returns the first outcome that the combiner returns. To decide early,
+/// a combiner returns an outcome as soon as no later response can change it. The call then returns at once, and
+/// handlers that still run are cancelled.
 ///
 /// **Order.** ``begin(asking:)`` is called once and first; then ``receive(_:from:)`` or
 /// ``receiveNothing(from:)`` once for each position, in the order in which the responses come; then, if
 /// nothing has decided, ``finish()``. After a decision nothing more is called.
 ///
-/// **Isolation.** The calls are made one at a time, from any thread, under no lock and on no actor, in tasks with
-/// the caller's task-locals and priority. The call returns after them, past its deadline too: a combiner must not
-/// block, nor release what has a `deinit` that does.
+/// **Isolation.** The calls are made one at a time, from any thread, under no lock and on no actor, in tasks with the
+/// caller's task-locals and priority. The call that asks returns only after them, even past its deadline. So a combiner
+/// must neither block nor release an object whose `deinit` blocks.
 ///
 /// ```swift
 /// /// Denies at the second "no"; true with nobody to ask.
@@ -33,27 +32,26 @@ public protocol Combiner<Response, Outcome>: Sendable {
 
   /// Starts the count.
   ///
-  /// The count is an upper bound: it includes subscribers that have died without being noticed yet,
-  /// and those that are removed before their turn. A rule that must know how many there are counts
-  /// them in ``receive(_:from:)``.
+  /// The count is an upper bound: it includes subscribers that have died unnoticed, and those that are removed before
+  /// their turn. A rule that must know how many there are counts them in ``receive(_:from:)``.
   ///
-  /// - Parameter count: how many subscribers will be asked at most; positions run from 0 up to it, in
-  ///   the order of the subscriptions.
-  /// - Returns: an outcome if it is already fixed; then nobody is asked. The default returns `nil`.
+  /// - Parameter count: how many subscribers will be asked at most; positions run from 0 to `count - 1`, in the order
+  ///   of the subscriptions.
+  /// - Returns: the outcome if it is already decided; then nobody is asked. The default returns `nil`.
   mutating func begin(asking count: Int) -> Outcome?
 
-  /// Takes one subscriber's response, or what ``DelegateHub/Absence/counts(as:)`` counts in its place.
+  /// Takes one subscriber's response, or the one that ``DelegateHub/Absence/counts(as:)`` counts instead.
   ///
   /// - Parameters:
   ///   - response: what the subscriber answered.
-  ///   - position: the subscriber's place in the order of the subscriptions.
-  /// - Returns: the outcome if it is now fixed, or `nil` to hear more.
+  ///   - position: the subscriber's index in the order of the subscriptions.
+  /// - Returns: the outcome if it is now decided, or `nil` to hear more.
   mutating func receive(_ response: Response, from position: Int) -> Outcome?
 
   /// Learns that a subscriber will not answer: it abstained, died, or was removed before it was asked.
   ///
-  /// - Parameter position: the subscriber's place in the order of the subscriptions.
-  /// - Returns: the outcome if it is now fixed. The default returns `nil`.
+  /// - Parameter position: the subscriber's index in the order of the subscriptions.
+  /// - Returns: the outcome if it is now decided. The default returns `nil`.
   mutating func receiveNothing(from position: Int) -> Outcome?
 
   /// Returns the outcome when all have answered or are missing, and nothing has been decided.
@@ -71,14 +69,14 @@ extension Combiner {
 
   /// Ignores the absentee.
   ///
-  /// - Parameter position: the subscriber's place in the order of the subscriptions.
+  /// - Parameter position: the subscriber's index in the order of the subscriptions.
   /// - Returns: `nil`.
   public mutating func receiveNothing(from position: Int) -> Outcome? { nil }
 }
 
-/// Takes the first response that has a value, from whichever subscriber; ``Combiner/first()`` makes one.
+/// Takes the first response that has a value, from any subscriber; ``Combiner/first()`` makes one.
 ///
-/// All are asked side by side. It is `nil` if none has a value.
+/// All subscribers are asked side by side. The outcome is `nil` if no response has a value.
 ///
 /// **Nobody to ask:** `nil`, decided before anybody answers.
 ///
@@ -117,9 +115,9 @@ extension Combiner {
   @inlinable
   public static func first<R>() -> Self where Self == First<R, R> { Self { $0 } }
 
-  /// Takes the first response that is not `nil`, or `nil` if all say so or are missing.
+  /// Takes the first response that is not `nil`; the outcome is `nil` if there is none.
   ///
-  /// With it a veto has a reason, and a subscriber without an objection returns `nil`:
+  /// So a veto has a reason, and a subscriber without an objection returns `nil`:
   ///
   /// ```swift
   /// let objection = await hub[Rule.self].ask(combining: .firstNonNil()) {
@@ -128,9 +126,9 @@ extension Combiner {
   /// if let objection { print("refused: \(objection)") }
   /// ```
   ///
-  /// If nobody is there to ask, there is no objection, even with `absent:`. If that must not pass,
-  /// vote with ``Combiner/unanimous(ofAtLeast:)``, or take the combiner in <doc:FailingClosed>, which
-  /// has a reason and counts the answers.
+  /// If nobody is there to ask, there is no objection, even with `absent:`. If that must not pass, vote with
+  /// ``Combiner/unanimous(ofAtLeast:)``, or take the combiner in <doc:FailingClosed>, which gives a reason and counts
+  /// the answers.
   ///
   /// **Nobody to ask:** `nil`.
   ///
@@ -142,10 +140,9 @@ extension Combiner {
 
 /// Combines the responses with a function, as `reduce` does with the elements of a sequence.
 ///
-/// They are combined in the order of the subscriptions, whatever the order in which they come. So the function need
-/// not be commutative, and a floating-point sum is the same each time. Absentees are skipped. The outcome is decided
-/// when all have answered or are missing, and never before. A response that comes before its turn is kept until those
-/// before it have come.
+/// Responses are combined in the order of the subscriptions, whatever the order in which they come. So the function
+/// need not be commutative, and a floating-point sum is the same each time. Absentees are skipped. The outcome is
+/// decided when all have answered or are missing, and never before. A response that comes early is kept until its turn.
 ///
 /// ```swift
 /// let longest = Reduction<String, Int>(0) { max($0, $1.count) }
@@ -159,10 +156,10 @@ extension Combiner {
 ///   for *k* responses that come before their turn.
 @frozen
 public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
-  /// The outcome of all positions before `next`; of all positions, once none is outstanding.
+  /// The outcome of all positions before `next`.
   @usableFromInline var outcome: Outcome
   @usableFromInline let combine: @Sendable (inout Outcome, Response) -> Void
-  /// The first position that has neither come nor is missing.
+  /// The first position that is outstanding.
   @usableFromInline var next = 0
   /// The responses that came early, by position; `nil` for an absentee.
   @usableFromInline var early: [Int: Response?] = [:]
@@ -271,7 +268,7 @@ extension Combiner {
 
   /// Finds the smallest response; of equal ones the first in the order of the subscriptions; see ``Reduction``.
   ///
-  /// Where responses have no order, such as a floating-point NaN, each is compared with the smallest before it.
+  /// A response without an order, such as a floating-point NaN, is compared with the smallest before it.
   ///
   /// **Nobody to ask:** `nil`.
   ///

@@ -51,7 +51,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
     return outstanding == 0 ? finish() : nil
   }
 
-  /// Hands on what counts in place of an answer, which only ``BooleanRule`` distinguishes from one.
+  /// Passes on a response that counts in place of an answer; only ``BooleanRule`` tells the two apart.
   @inlinable @inline(never)
   mutating func receive(_ response: C.Response, inPlaceOf position: Int) -> C.Outcome? {
     guard var rule = combiner as? BooleanRule, let response = response as? Bool else {
@@ -70,7 +70,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
   @inlinable
   mutating func expire(counting absence: (Int) -> Event) -> Decision {
     let late = outstanding
-    // The handlers of late subscribers are still running.
+    // The handlers of late subscribers still run, so these stay outstanding.
     defer { outstanding = late }
     let positions = (isOutstanding ?? []).enumerated().filter { $0.element }
     for (position, answer) in positions.map({ ($0.offset, absence($0.offset)) }) {
@@ -79,7 +79,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
     return finish()
   }
 
-  /// Releases what was needed only to decide, because a late handler keeps the tally.
+  /// Releases what was needed only to decide, because a late handler keeps the tally alive.
   @inlinable
   mutating func clear() {
     (isOutstanding, combiner) = (nil, nil)
@@ -110,8 +110,8 @@ enum Answer<Response: Sendable, Failure: Error>: Sendable {
 extension DelegateHub {
   /// What a call counts for a subscriber whose handler throws or is late.
   ///
-  /// A vote that fails open lets them abstain. A vote that fails closed counts them as a "no", and also says how
-  /// many must have answered, because what has died or was unsubscribed says nothing:
+  /// A vote that fails open lets them abstain. A vote that fails closed counts them as a "no", and also says how many
+  /// must have answered, because a subscriber that has died or was unsubscribed says nothing:
   ///
   /// ```swift
   /// let isAllowed = await hub[Gatekeeper.self].vote(
@@ -127,9 +127,9 @@ extension DelegateHub {
     /// The combiner learns that the subscriber is absent, as if it were not there.
     @inlinable public static var abstains: Self { Self(substitute: nil) }
 
-    /// The combiner is given a response in the subscriber's place.
+    /// The combiner is given a response instead of the subscriber's.
     ///
-    /// A combiner takes it for an answer, except that `ofAtLeast:` does not count it as one.
+    /// A combiner takes it for an answer; only `ofAtLeast:` does not count it.
     ///
     /// - Parameter response: what to count.
     /// - Returns: the rule for absentees.

@@ -1,8 +1,8 @@
-/// How one subscriber is asked, and what counts if it is late.
+/// How one subscriber is asked, and what counts if that subscriber is late.
 ///
-/// It is a type, and not a closure, so that it is inlined into the workers' loop: a closure would be one more level of
-/// asynchronous calls, which is 600 instructions a voter. Each type awaits the user's closure itself: behind a function
-/// that does, even if it is inlined, a task looks for its executor.
+/// A type and not a closure, so that `answer` is inlined into the workers' loop: a closure would be one more level of
+/// asynchronous calls, which is 600 instructions a voter. Each type awaits the user's closure itself: behind a shared
+/// function, even an inlined one, a task looks for its executor.
 @usableFromInline
 protocol Asking<Response, Failure>: Sendable {
   associatedtype P
@@ -18,16 +18,16 @@ protocol Asking<Response, Failure>: Sendable {
   /// Asks one subscriber.
   ///
   /// - Parameters:
-  ///   - node: its subscription.
-  ///   - question: the question, for what has to wait for an actor; `nil` if there is none.
-  /// - Returns: what it contributes.
+  ///   - node: the subscriber's subscription.
+  ///   - question: the question, for a closure that waits for an actor; `nil` if there is none.
+  /// - Returns: what the subscriber contributes.
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
 }
 
 extension Answer {
   /// What counts for a subscriber that throws or is late.
   ///
-  /// It is a closure: what has a generic value in place is laid out at run time, by code of its own for each type.
+  /// A closure: a generic value in its stead would be laid out at run time, by code of its own for each type.
   @usableFromInline typealias Late = @Sendable (SubscriptionNode) -> Self
 }
 
@@ -64,7 +64,7 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
 
 /// A vote that awaits its voters.
 ///
-/// A type of its own, for its closure's type has no parameter for what is returned: otherwise a thunk would be one more
+/// A type of its own, because its closure's type has no parameter for the result: otherwise a thunk would be one more
 /// level of asynchronous calls, which is 80 instructions a voter.
 @frozen @usableFromInline
 struct AskingForVote<P, Failure: Error>: Asking {
@@ -97,7 +97,8 @@ struct AskingForVote<P, Failure: Error>: Asking {
 
 /// A step of a value that is passed through the subscribers.
 ///
-/// A type of its own, for it has the value: a closure that had it would be one more allocation a subscriber.
+/// A type of its own, because it has the value: a closure that captures the value would be one more allocation a
+/// subscriber.
 @frozen @usableFromInline
 struct AskingToPass<P, Value: Sendable, Failure: Error>: Asking {
   @usableFromInline typealias Body =
@@ -130,7 +131,7 @@ struct AskingToPass<P, Value: Sendable, Failure: Error>: Asking {
   }
 }
 
-/// A question for each subscriber's own result: what one answers or throws becomes a ``DelegateHub/Reply``.
+/// A question for each subscriber's own result: what a subscriber answers or throws becomes a ``DelegateHub/Reply``.
 @frozen @usableFromInline
 struct AskingForReply<Inner: Asking>: Asking {
   @usableFromInline let inner: Inner
@@ -160,21 +161,21 @@ struct AskingForReply<Inner: Asking>: Asking {
   }
 }
 
-/// What subscribers contribute that do not answer.
+/// What a subscriber contributes without an answer.
 extension SubscriptionNode {
-  /// What a subscriber contributes that is gone, or does not conform.
+  /// For a subscriber that is gone, or does not conform.
   @inlinable
   func absence<Response, E>() -> Answer<Response, E> {
     HandlerContext.note(.unasked)
     return .absence
   }
 
-  /// What a subscriber contributes whose handler threw.
+  /// For a subscriber whose handler threw.
   ///
   /// - Parameters:
-  ///   - error: what it threw.
-  ///   - late: what counts in its place; `nil` if the error fails the call.
-  /// - Returns: what it contributes.
+  ///   - error: what the handler threw.
+  ///   - late: what counts instead; `nil` if the error fails the call.
+  /// - Returns: what the subscriber contributes.
   @inlinable
   func failure<Response, E>(
     _ error: E, absent late: Answer<Response, E>.Late?
@@ -185,7 +186,7 @@ extension SubscriptionNode {
 }
 
 extension DelegateHub.Absence {
-  /// The answer that is counted.
+  /// The answer that counts for a subscriber that throws or is late.
   @inlinable
   func late<E>() -> Answer<Response, E>.Late {
     { _ in substitute.map(Answer.substitute) ?? .absence }
@@ -198,10 +199,10 @@ extension DelegateHub {
     private let id: Identity?
     /// The subscriber's type, and the id it was subscribed with; the text is made each time it is read.
     public var subscriber: String { subscription.node.name(with: id) }
-    /// The subscription that it was asked by.
+    /// The subscription through which the subscriber was asked.
     public let subscription: Subscription
-    /// What its handler returned or threw; ``ReplyError/timedOut`` if it was late, or has at the deadline the place of one
-    /// that still runs.
+    /// What the handler returned or threw; ``ReplyError/timedOut`` if the subscriber was late, or, at the deadline, had
+    /// replaced a subscription whose handler still ran.
     public let result: Result<Value, any Error>
 
     @usableFromInline
@@ -223,7 +224,7 @@ extension DelegateHub {
 
 /// A question that awaits nothing.
 ///
-/// It is a type, and not a closure, so that the compiler does not make a copy of what asks it for each closure.
+/// A type and not a closure, so that the compiler does not copy the asking code for each closure.
 @frozen @usableFromInline
 struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
   @usableFromInline let recipients: Recipients<P>
@@ -248,13 +249,13 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
   {
     guard let actor else { return answerHere(of: node) }
-    // The actor may be busy: who is gone does not wait for it.
+    // A subscriber that is gone need not wait for a busy actor.
     guard node.isReached(by: recipients.admits, endingIn: call) else { return node.absence() }
     HandlerContext.note(.unasked)
     return await answer(of: node, in: question, on: actor)
   }
 
-  /// Asks on an actor, unless the subscription has ended, or the outcome is fixed, when that is free.
+  /// Asks on the actor; not if the subscription has ended, or the question was decided, while the actor was busy.
   @usableFromInline
   func answer(
     of node: SubscriptionNode, in question: Question?, on actor: isolated any Actor
@@ -274,12 +275,11 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
     }
   }
 
-  /// Asks one subscription after another, up to the one that decides, or one that has an executor or whose place
-  /// another one has.
+  /// Asks one subscription after another, until one decides, or one has an executor or was replaced.
   ///
-  /// It is not asynchronous, and has a combiner of its own, so that what it counts is in registers.
+  /// Synchronous, with a copy of the combiner, so that the count stays in registers.
   ///
-  /// - Returns: the decision; `nil` at a subscription that needs more than a loop.
+  /// - Returns: the decision; `nil` at a subscription for which a loop is not enough.
   @_alwaysEmitIntoClient @inline(never)
   func ask<C: Combiner>(
     _ nodes: [SubscriptionNode], from position: inout Int, counting combiner: inout C
@@ -293,7 +293,7 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
       do throws(Failure) {
         if let response = try node.call(in: recipients, for: call, body) {
           outcome = count.receive(response, from: position)
-        } else if node.heir != nil {
+        } else if node.replacement != nil {
           return nil
         } else {
           outcome = count.receiveNothing(from: position)

@@ -1,25 +1,24 @@
-/// The delivery of pending notifications to subscriptions, all on the same executor; at the end, how a hub starts one.
+/// The delivery of pending notifications to subscriptions, all on one executor; at the end, how a hub starts one.
 ///
-/// *Workers* claim subscriptions from a shared work queue, one at a time and in order, and run the handlers of each in
-/// place. While a subscription is unclaimed, one worker has been requested and has claimed nothing: the
-/// *spare worker*. A worker that starts with more than one subscription left requests the next before it
-/// claims. So a handler that suspends, or blocks its thread, does not delay the others, and the number of
-/// tasks grows with suspensions, not with subscribers.
+/// *Workers* claim subscriptions from a shared work queue, one at a time and in order, and run their handlers. While a
+/// subscription is unclaimed, a *spare worker* has been requested and has claimed nothing (``WorkSharing``). So a
+/// handler that suspends, or blocks its thread, does not delay the others, and the number of tasks grows with
+/// suspensions, not with subscribers. A worker *attends* a mailbox while it runs the handlers of its notifications.
 ///
-/// The hub's delivery begins with a snapshot. A worker that claims a subscription with another executor adds it to the
-/// delivery of that one, whose workers run there. A subscription is in one delivery at a time, and is attended by nobody
-/// meanwhile, so an executor that stands still holds nothing else.
+/// A hub's delivery takes all open subscriptions. A subscription with another executor waits in at most one delivery of
+/// that executor, and nobody attends its mailbox while it waits. So a blocked or suspended executor delays only its own
+/// subscribers.
 final class Delivery: Sendable {
   let core: HubCore
-  /// Kept until the last worker is done; `nil` on another executor than the hub's.
+  /// Retained until the last worker is done; `nil` on another executor than the hub's.
   private let hub: (any Actor)?
   /// Where its workers run; `nil` for the default.
   private let executor: (any TaskExecutor)?
   /// The executor's.
   let executorID: ObjectIdentifier?
-  /// Whether it is not the hub's, so that each of its subscriptions is counted, and not its workers.
+  /// Whether the executor is not the hub's, so that each subscription is counted, and not the workers.
   let isElsewhere: Bool
-  /// That of all its workers, which is higher than the default if a caller waits for what they deliver.
+  /// The priority of all workers: higher than the default if a caller waits for the notifications.
   private let priority: TaskPriority
   /// In how many calls its first worker is nested, all of them on one stack.
   private let depth: Int
@@ -32,7 +31,7 @@ final class Delivery: Sendable {
   ) {
     self.core = core
     isElsewhere = other != nil
-    // An executor may stand still for good: what waits there keeps only the subscriptions.
+    // The executor may be blocked for good: what waits there keeps only the subscriptions alive.
     hub = other == nil ? core.hub : nil
     executor = other ?? core.executor
     executorID = executor.map(Delegation.executorID)
@@ -52,7 +51,7 @@ final class Delivery: Sendable {
     }
   }
 
-  /// Claims the next subscription that has not ended in its delivery.
+  /// Claims the next subscription; on another executor, the next that has not ended while it waited.
   ///
   /// - Parameter isFirst: whether the worker begins, and requests the spare worker before.
   /// - Returns: the subscription; `nil` if none is left.
@@ -70,7 +69,7 @@ final class Delivery: Sendable {
 extension Delivery {
   /// Runs one worker, after requesting the next spare worker.
   nonisolated(nonsending) func work() async {
-    // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
+    // Made for the first asynchronous handler: a synchronous one cannot call `drain` or another wait.
     var worker: Worker?
     var handled = 0
     var waiting: [SubscriptionNode] = []
@@ -87,15 +86,15 @@ extension Delivery {
     if !waiting.isEmpty { send(&waiting) }
   }
 
-  /// Sends subscriptions to their executors, to which a worker has come while it ran no handler: those of one executor
-  /// share a delivery, which is one job for many.
+  /// Sends subscriptions to their executors, once the worker has gathered some and is about to run a handler: those of
+  /// one executor share a delivery, which is one job for many.
   ///
-  /// In the order in which they came: a schedule is the same each time.
+  /// Executors keep the order of their first subscriptions: a schedule is the same each time.
   private func send(_ waiting: inout [SubscriptionNode]) {
     var indices: [ObjectIdentifier: Int] = [:]
     var batches: [(executor: any TaskExecutor, nodes: [SubscriptionNode])] = []
     for node in waiting {
-      // One that has ended meanwhile was counted off.
+      // A subscription that has ended meanwhile counts no longer.
       guard let executor = node.executor else { continue }
       let id = Delegation.executorID(of: executor)
       let index = indices[id, default: batches.count]
@@ -118,13 +117,12 @@ extension Delivery {
     _ node: SubscriptionNode, as worker: inout Worker?,
     sending waiting: inout [SubscriptionNode]
   ) async -> Int {
-    // What waits for it may have to wait for its executor, for an interceptor or for the main actor: not if it has died.
+    // A dead subscriber's notifications are not to wait for an executor, an interceptor or the main actor.
     if node.hasExecutor || node.isAttended { _ = node.isReached(by: nil, endingIn: nil) }
     var handled = 0
     var step = node.attend(on: executorID)
     while true {
-      // Consumed: the content is shared by all workers, and counting a second reference to it would be
-      // contended.
+      // Consumed: all workers share the content, and counting a second reference to it would be contended.
       switch consume step {
       case .handle(let content):
         if !waiting.isEmpty { send(&waiting) }
@@ -136,7 +134,7 @@ extension Delivery {
         continue
       case .elsewhere: waiting.append(node)
       case .wake(let waiter): waiter?.resume(true)
-      // What it follows may hang: if it has died, nobody waits for that.
+      // The handler that it waits for may hang: a dead subscriber's notifications are not to wait for that.
       case .later: _ = node.isReached(by: nil, endingIn: nil)
       case .more, .done, .over: break
       }
@@ -169,7 +167,7 @@ extension Delivery {
     return fate
   }
 
-  /// Not inlined: as a part of an asynchronous function each delivery is dearer.
+  /// Not inlined: as a part of an asynchronous function it would make each delivery dearer.
   @inline(never)
   private func run(
     _ handle: Notification.Synchronous, on node: SubscriptionNode, in call: CallKind
@@ -204,7 +202,7 @@ extension Delivery {
     }
   }
 
-  /// Reports a handler that threw; not inlined, for it would make each delivery dearer.
+  /// Reports a handler that threw; not inlined, since that would make each delivery dearer.
   @inline(never)
   private func fail(
     _ error: any Error, on node: SubscriptionNode, in call: CallKind
@@ -216,7 +214,8 @@ extension Delivery {
 }
 
 extension SubscriptionNode {
-  /// Takes the fate of a notification whose handler has not thrown: a subscriber that was found dead is terminated.
+  /// Takes the fate of a notification whose handler has not thrown: a subscription whose subscriber was found dead
+  /// ends.
   func fate(of fate: Notification.Fate, in call: CallKind) -> Notification.Fate {
     if fate == .expired { terminate(as: .expired, in: call) }
     return fate
@@ -228,8 +227,9 @@ extension HubCore: TopicOwner {
   ///
   /// - Parameters:
   ///   - topic: the topic.
-  ///   - priority: that of its workers; `nil` for the default.
-  ///   - caller: a caller that waits for it; the first worker begins in its place, if the hub has no executor.
+  ///   - priority: the workers' priority; `nil` for the default.
+  ///   - caller: a caller that waits for the notification; the first worker begins on the caller's thread, if the hub
+  ///     has no executor.
   func startDelivery(
     of topic: Topic, priority: TaskPriority? = nil, inPlaceOf caller: Caller? = nil
   ) {
@@ -244,7 +244,7 @@ extension HubCore: TopicOwner {
     }
   }
 
-  /// As ``Question/startInPlace(_:)``.
+  /// The loop is explained at ``Question/startInPlace(_:)``.
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @inline(never)
   private func startInPlace(_ topic: Topic, _ priority: TaskPriority?, _ depth: Int) {
@@ -271,7 +271,7 @@ extension HubCore: TopicOwner {
   }
 
   func sweep(_ topic: Topic) {
-    // In a task of its own: the last reference to a subscriber may be released there.
+    // In a task of its own: the sweep may release the last reference to a subscriber.
     Task.startDetached(on: executor) {
       repeat {
         var survivors = 0
@@ -279,7 +279,7 @@ extension HubCore: TopicOwner {
           if node.reference.isAlive { survivors += 1 } else { node.terminate(as: .expired) }
         }
         topic.state.withLock { $0.didSweep(survivors: survivors) }
-        // So many may have subscribed meanwhile, and died, that nobody would ask again.
+        // Many may have subscribed and died meanwhile, and nobody else would request another sweep.
       } while topic.state.withLock { $0.takeSweep() }
       self.end()
     }

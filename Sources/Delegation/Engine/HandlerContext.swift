@@ -2,22 +2,22 @@ internal import Synchronization
 
 /// The handler that the current task runs in; the tasks that the handler starts inherit it.
 ///
-/// With it, `drain()`, `notifyAndWait` and `cancelAndWait()` do not wait for the handler that calls them.
+/// With it, `drain()`, `notifyAndWait` and `cancelAndWait()` do not wait for the handler that calls them. A stream's
+/// loop has an event *in hand* until it asks for the next one; its body counts as a handler that long.
 @usableFromInline
 struct HandlerContext: Sendable {
   /// Not made by the `@TaskLocal` macro, whose binding could not be used in inlined code.
   @usableFromInline
   static let binding = TaskLocal<HandlerContext?>(wrappedValue: nil)
 
-  /// The handler that the current task runs in, or the loop over a stream whose body it is in.
+  /// The handler that the current task runs in, or the stream's loop in whose body it is.
   static var current: HandlerContext? {
     guard let loop = loops.last, let bound else { return loops.last ?? bound }
-    // A handler that the loop's body calls is within the loop, and the loop may be within a handler.
+    // The inner one: a loop's body may call a handler, and a handler may run a loop.
     return chain(of: [bound]).contains { $0.worker === loop.worker } ? bound : loop
   }
 
-  /// The loops of which the current task has an event in hand, and then the handler that it runs in, if that has not
-  /// returned: none of them goes on before the task does.
+  /// What the current task holds up: the stream loops whose events it is handling, then its handler if that still runs.
   static var present: [HandlerContext] {
     guard let bound, bound.isRunning else { return loops }
     return loops + [bound]
@@ -26,17 +26,16 @@ struct HandlerContext: Sendable {
   /// The handler that the current task runs in.
   static var bound: HandlerContext? { binding.wrappedValue?.running }
 
-  /// Whether the handler of a notification that has waited since it began may go on: not if its subscription has
-  /// ended.
+  /// Whether a handler that had to wait after it began may go on: not if its subscription has ended.
   static var mayGoOn: Bool { current?.node?.mayHandle ?? true }
 
   let worker: Worker
-  /// The number of the worker's call; 0 for the one that is running.
+  /// The number of the worker's call; 0 for the one that is running now.
   let call: UInt64
-  /// The subscription whose notification this handles; `nil` for a question, which is not to keep it, and for a
-  /// closure that delays a drain.
+  /// The handler's subscription; `nil` for the worker of a ``Question``, which must not retain it, and for a closure
+  /// that delays a drain.
   let node: SubscriptionNode?
-  /// The identity of the subscription whose handler this is, as bits; 0 if there is none.
+  /// The identity of that subscription, as bits; 0 if there is none.
   let nodeBits: UInt
 
   /// Whether it is a handler of a subscription.
@@ -50,7 +49,7 @@ struct HandlerContext: Sendable {
   /// Whether the handler has not returned.
   var isRunning: Bool { worker.isRunning(call) }
 
-  /// Itself with its number, if it is the one that is running.
+  /// This context with the number of the running call in place of 0; `nil` if 0 and no call is running.
   fileprivate var running: HandlerContext? {
     if call != 0 { return self }
     return worker.running.map {
@@ -72,21 +71,21 @@ struct HandlerContext: Sendable {
   }
 }
 
-/// The loops of streams that have an event in hand, by their tasks: what they call is not within a handler's closure.
+/// The stream loops that have an event in hand, by their tasks: a loop's body is in no handler's closure.
 extension HandlerContext {
   private typealias Noted = (loop: HandlerContext, owner: HandlerContext?)
 
   /// The latest last.
   private static let noted = Lock<[UInt64: [Noted]]>([:])
-  /// How many tasks have any: most programs wait for no lock.
+  /// How many tasks have such loops: most programs have none, and take no lock.
   private static let notedCount = Atomic(0)
-  /// How many of them have several.
+  /// How many tasks have several such loops.
   private static let severalCount = Atomic(0)
 
-  /// Whether the latest loop of a task may not be the one that goes on.
+  /// Whether a task has several loops, so that its latest may not be the one that goes on.
   static var maySwitchLoops: Bool { severalCount.load(ordering: .relaxed) > 0 }
 
-  /// Those of the current task, the latest last; not if the handler whose task it was has returned since.
+  /// The loops of the current task, the latest last; without those of a handler that has returned.
   private static var loops: [HandlerContext] {
     guard notedCount.load(ordering: .relaxed) > 0, let task = currentTask,
       let all = noted.withLock({ $0[task] })
@@ -94,10 +93,10 @@ extension HandlerContext {
     return all.filter { $0.owner?.isRunning ?? true }.compactMap(\.loop.running)
   }
 
-  /// The handler after which the current task, a worker's, runs others.
+  /// The handler that the current task runs as its worker, and after which it runs other handlers.
   ///
-  /// It is not one that this task has inherited from another, nor one that runs in its caller's task. A question's handler
-  /// passes for that of the tasks that it starts, too.
+  /// Not a handler that the task has inherited from another task; for a handler that runs in its caller's task, the
+  /// caller's. Tasks that a question's handler starts count as that handler.
   static var owner: HandlerContext? {
     let task = currentTask
     var next = bound
@@ -118,12 +117,12 @@ extension HandlerContext {
   ///   - loop: the loop, with the call that is running.
   ///   - task: the task.
   ///   - owner: the handler whose task it is.
-  ///   - isInHand: whether it has.
+  ///   - isInHand: whether the event is in hand.
   static func note(
     _ loop: HandlerContext, in task: UInt64, of owner: HandlerContext?, isInHand: Bool
   ) {
     noted.withLock { noted in
-      // Changed in place: no array is made for it.
+      // Changed in place, so that no array is made.
       var all = noted.removeValue(forKey: task) ?? []
       let former = all.count
       if isInHand {
@@ -141,7 +140,7 @@ extension HandlerContext {
 
 /// The runtime's number for the task that a job is a part of, or zero; descriptions of jobs show it.
 ///
-/// No other task ever has it: an address is another one's once the task has ended. A task is a job itself.
+/// No two tasks ever have the same number, while an address is used again. A task is itself a job.
 @_silgen_name("swift_task_getJobTaskId")
 package func jobTaskID(_ job: UnownedJob) -> UInt64
 
@@ -152,26 +151,26 @@ extension HandlerContext {
   }
 }
 
-/// The caller of a question, as its question knows it: the handler that awaits it, if one does, and the loops in whose
-/// bodies it is asked.
+/// What a question knows of its caller: the stream loops in whose bodies it is asked, and the handler that awaits it,
+/// if any.
 ///
-/// It is cleared when the question is decided or done: then that handler goes on, and is not kept any more.
+/// Cleared when the question is decided or done: the handler goes on, and must not be retained.
 @usableFromInline
 final class Caller: Sendable {
   private let contexts: Lock<[HandlerContext]>
   /// The number of nested calls.
   let depth: Int
 
-  /// Whether it is nested in so few others that the stack is sure to be large enough.
+  /// Whether so few calls are nested that the stack is surely large enough.
   ///
-  /// At greater depth nothing is started in the caller's place, nor cancelled in the place of who cancels the caller:
-  /// each nested question would do so within the one before, and use up the stack.
+  /// At greater depth nothing starts on the caller's thread, and another task cancels the handlers of a cancelled
+  /// caller: otherwise each nested question would do so on top of the one before, and use up the stack.
   var isShallow: Bool { depth < 16 }
 
   /// The caller for code outside of any handler.
   private static let outermost = Caller([])
 
-  /// A caller for the handler that the current task runs in, if that has not returned, and for its loops.
+  /// A caller for what the current task holds up.
   static var present: Caller {
     let contexts = HandlerContext.present
     return contexts.isEmpty ? outermost : Caller(contexts)
@@ -187,7 +186,7 @@ final class Caller: Sendable {
   }
 
   func clear() {
-    // The shared one has nothing to clear, and its lock would be contended.
+    // All outer callers share this one: it has nothing to clear, and its lock would be contended.
     if self === Self.outermost { return }
     // Released outside the lock.
     let former = contexts.withLock { contexts in

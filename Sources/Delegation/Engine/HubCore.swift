@@ -2,26 +2,27 @@ internal import Synchronization
 
 /// What a hub's topics, deliveries and questions share.
 ///
-/// The hub keeps it, and so does each delivery and question as long as it lasts. A delivery keeps the hub as well: what
-/// was posted is delivered even if the hub is released. Topics refer to it weakly, so neither a subscription nor an
-/// incident keeps what the user gave; nor does a task that a handler leaves behind.
+/// The hub retains its core, and so does each delivery and question while it lasts. A delivery on the hub's executor
+/// retains the hub as well: what was posted is delivered even if the user releases the hub. Topics refer to the core
+/// weakly, so no subscription, no incident, and no task that a handler leaves behind keeps the user's configuration
+/// alive.
 ///
 /// `@unchecked Sendable`: `hub` is written once, before the hub is shared.
 @usableFromInline
 final class HubCore: @unchecked Sendable {
   /// The hub, as long as it exists.
   weak var hub: (any Actor)?
-  /// Who is subscribed, by protocol, and what they are told.
+  /// The topics by protocol, with their subscriptions and notifications.
   let topics = TopicTable()
   /// The executor of the hub's work and of handlers; `nil` for the default.
   let executor: (any TaskExecutor)?
   /// Runs handlers within the interceptors, if there are any.
   @usableFromInline
   let interception: Interception?
-  /// Whether a loop does all that handlers need, if they have no executors of their own.
+  /// Whether a plain loop may ask subscribers without an executor of their own.
   @usableFromInline
   let mayAskInPlace: Bool
-  /// Whether the handlers of notifications are within interceptors or task-locals.
+  /// Whether the handlers of notifications run within interceptors or task-locals.
   let wraps: Bool
   /// The task-locals that notifications and incidents carry.
   let propagating: [TaskLocalPropagation]
@@ -34,18 +35,18 @@ final class HubCore: @unchecked Sendable {
 
   /// How many workers there are, including those that were requested and have not started.
   ///
-  /// Invariant: while a notification is pending or a handler runs, at least one worker is counted. A worker
-  /// is counted from the moment it is requested. A subscription that waits in the delivery of its own executor is
-  /// counted in place of a worker there: it may be ended while the executor stands still. A question that is sent
-  /// there stays counted until its subscription ends.
+  /// Invariant: while a notification is pending or a handler runs, at least one worker is counted. A worker is counted
+  /// from the moment it is requested. For an executor of a subscription, each subscription that waits there is counted,
+  /// and not the workers: so the count can fall while the executor is blocked or suspended, if the subscription ends. A
+  /// question that was sent there counts until it is asked, or the subscription ends.
   let workers = AwaitedCount()
-  /// How many of these are not workers but the user's own closures, which delay a drain.
+  /// How many of these are not workers but user closures that delay a drain.
   let delays = Atomic<Int>(0)
   private let onIncident: @Sendable (DelegateHub.Incident) -> Void
-  /// What is left for the task that calls the hook; `nil` while there is no such task.
+  /// The incidents that wait for the task that calls `onIncident`; `nil` while there is no such task.
   private let incidents = Lock<[DelegateHub.Incident]?>(nil)
 
-  /// How many incidents may wait; further ones are counted in the last of them.
+  /// How many incidents may wait; further ones are counted in the last of these.
   static let mostIncidents = 256
 
   init(
@@ -66,15 +67,16 @@ final class HubCore: @unchecked Sendable {
   @usableFromInline
   func begin() { workers.rise() }
 
-  /// Counts a worker off, and resumes the tasks that wait for the hub to become idle.
+  /// Ends the count of a worker, and resumes the tasks that wait for the hub to become idle.
   ///
   /// Must not be called under a lock.
   @usableFromInline
   func end() { workers.fall() }
 
-  /// Takes an incident and returns at once; a task of its own, which is counted, calls the hook as long as there are any.
+  /// Queues an incident, and returns at once; one counted task calls `onIncident` until the queue is empty.
   ///
-  /// In the task that has found it: the task-locals there are those of the call, unless the incident has its own.
+  /// Called in the task that found the incident: its task-locals are those of the call, unless the incident has its
+  /// own.
   func report(_ incident: DelegateHub.Incident) {
     var incident = incident
     if incident.context == nil { incident.context = propagating.map { $0.capture() } }
@@ -96,7 +98,7 @@ final class HubCore: @unchecked Sendable {
     Task.startDetached(on: executor) {
       while let incident = self.nextIncident() {
         await (incident.context ?? []).bind { self.onIncident(incident) }
-        // The executor may have other work, and the hook may cause further incidents.
+        // The executor may have other work, and `onIncident` may cause further incidents.
         await Task.yield()
       }
       self.end()

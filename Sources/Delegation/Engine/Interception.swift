@@ -1,7 +1,7 @@
 /// Runs handlers within a hub's interceptors.
 ///
-/// A hub without interceptors has none. A notification's handler is replaced when it is posted, and a question's
-/// worker takes another way as a whole, so that without interceptors no handler is looked at.
+/// Handlers of notifications are wrapped when posted, and questions have a worker path of their own. So without
+/// interceptors there is no check for each handler.
 @usableFromInline
 final class Interception: Sendable {
   private let interceptors: [any DelegateHub.Interceptor]
@@ -40,7 +40,7 @@ final class Interception: Sendable {
     }
   }
 
-  /// Runs a handler in its context: an interceptor may have bound another one, by `delayingDrain`.
+  /// Runs a handler in its own context: an interceptor may have bound another by `delayingDrain`.
   private func run(
     _ handler: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome,
     in context: HandlerContext?, on actor: isolated (any Actor)?
@@ -52,7 +52,8 @@ final class Interception: Sendable {
     }
   }
 
-  /// Runs the handler of a notification; if the interceptors do not call it, it counts as passed over.
+  /// Runs the handler of a notification; if the interceptors do not call the handler, the notification counts as passed
+  /// over.
   nonisolated(nonsending) fileprivate func deliver(
     in call: CallKind, postedAt time: Duration,
     _ handle: nonisolated(nonsending) () async throws -> Notification.Fate
@@ -76,7 +77,7 @@ final class Interception: Sendable {
 }
 
 extension Notification.Handler {
-  /// The handler within interceptors, for a notification that is posted now.
+  /// This handler within interceptors, for a notification that is posted now.
   func intercepted(by interception: Interception, in call: CallKind) -> Self {
     let time = interception.now()
     return .asynchronous { subscriber in
@@ -93,7 +94,7 @@ extension Notification.Handler {
 struct SlowWatch: DelegateHub.Interceptor {
   let limit: Duration
   let deadlines: DeadlineQueue
-  /// What incidents carry from their calls.
+  /// The task-locals that incidents carry from their calls.
   let propagating: [TaskLocalPropagation]
 
   nonisolated(nonsending) func intercept(
@@ -102,10 +103,10 @@ struct SlowWatch: DelegateHub.Interceptor {
   ) async -> DelegateHub.HandlerOutcome {
     guard let deadline = deadlines.deadline(after: limit) else { return await next() }
     let context = propagating.map { $0.capture() }
-    // Without the deadline, whose queue keeps the alarm.
+    // Does not capture the deadline, whose queue retains the alarm.
     let cancelAlarm = deadline.schedule {
       [now = deadlines.now, start = deadline.start, time = deadline.time] in
-      // By a clock that cannot sleep nobody is slow.
+      // By a clock that cannot sleep, the alarm comes at once, and nobody is slow.
       guard now() >= time else { return }
       call.subscription.node.report(
         .slow, in: call.call, since: start, context: context, with: call.identity)

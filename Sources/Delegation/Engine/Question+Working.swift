@@ -3,11 +3,11 @@ extension Question {
   /// Requests one more worker.
   func requestWorker() { startWorker(on: core.executor) }
 
-  /// Starts a task for a worker; it is counted from here until its work is done.
+  /// Starts a task for a worker, which is counted from here until its work is done.
   ///
   /// - Parameters:
-  ///   - executor: where it runs.
-  ///   - sent: the subscription of that executor, which is the only one that it asks; `nil` for a spare worker.
+  ///   - executor: where the worker runs.
+  ///   - sent: the only subscription that it asks, on that subscription's executor; `nil` for a spare worker.
   private func startWorker(on executor: (any TaskExecutor)?, sent: Claim? = nil) {
     core.begin()
     let worker = Worker(for: core.number, caller: caller, only: sent != nil)
@@ -26,10 +26,10 @@ extension Question {
     Task(priority: priority) { await self.run(worker, sent) }
   }
 
-  /// Runs one worker, unless another one has taken what it is to ask.
+  /// Runs one worker, unless the caller has taken the claim that was sent to it.
   ///
-  /// If the subscription of a claim that was sent to an executor ends before the worker is there, the caller takes the
-  /// claim, finds that there is nobody to ask, and counts the worker off.
+  /// If the subscription of such a claim ends before the worker begins, the caller takes the claim, finds nobody to
+  /// ask, and ends the count of the worker.
   ///
   /// Not inlined: its code would be there twice.
   @inline(never)
@@ -38,18 +38,18 @@ extension Question {
     await work(as: worker, sent: sent)
   }
 
-  /// By which subscriptions know it.
+  /// The key by which subscriptions know this question.
   private var key: ObjectIdentifier { ObjectIdentifier(self) }
 
   /// Takes a claim that was sent to an executor.
   ///
-  /// - Returns: whether nobody else has.
+  /// - Returns: whether nobody took the claim before.
   private func takeSent(_ claim: Claim) -> Bool {
     claim.node.contents.withLock { $0.senders.removeValue(forKey: key) } != nil
   }
 
-  /// Has the caller take a claim that was sent to an executor, as its subscription has ended; if the question is decided,
-  /// the caller has gone on, and only the worker is counted off.
+  /// Has the caller take a claim whose subscription has ended after it was sent to an executor; if the question is
+  /// decided, the caller has gone on, and only the count of the worker ends.
   private func returnSent(_ claim: Claim) {
     let (isDecided, waiter) = state.withLock { state in
       state.ended.append(claim)
@@ -61,9 +61,8 @@ extension Question {
 
   /// Starts a task that prefers no executor.
   ///
-  /// In a loop, and in a function that does not know of the executor, because only there the compiler sees that
-  /// none is preferred. Otherwise it passes an explicit `nil`, and each of the task's switches takes a lock to find
-  /// that out.
+  /// In a loop, and in a function that does not know of the executor, because only there the compiler sees that none is
+  /// preferred. Otherwise it passes an explicit `nil`, and each of the task's switches takes a lock to find that out.
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @inline(never)
   func startInPlace(_ worker: Worker) -> Task<Void, any Error> {
@@ -77,15 +76,15 @@ extension Question {
 
   /// Runs one worker, from its first claim to its last, on the subscriptions' own executors as well.
   ///
-  /// A worker that is not the first one requests the next spare worker, unless a claimed subscription was sent to it.
+  /// Unless started on the caller's thread or sent a claim, the worker requests the next spare worker first.
   ///
-  /// Its context is bound for all of them, so a task that one handler leaves behind passes for a part of the next
-  /// one. It is bound in the worker's task: one that is inherited would have to be copied.
+  /// One context is bound for all its handlers, so a task that a handler leaves behind counts as a part of the next
+  /// handler. The context is bound in the worker's task: the task would have to copy an inherited one.
   @inline(__always)
   private func work(as worker: Worker, sent: Claim? = nil, isInPlace: Bool = false) async {
     worker.task = 0
     await HandlerContext.binding.withValue(HandlerContext(worker: worker, call: 0, node: nil)) {
-      // The executor may have taken its time.
+      // The executor may have taken its time: `beginSent` looks again.
       var next =
         if let sent { beginSent(sent) } else if isInPlace { state.claim() } else {
           state.begin { requestWorker() }
@@ -98,7 +97,7 @@ extension Question {
         if let ask = state.withLock({ $0.held }).ask {
           next = await ask(self, worker, claim)
         } else {
-          // It is over.
+          // The question is decided.
           endUncounted(claim.node, as: .unasked)
           next = nil
         }
@@ -110,13 +109,13 @@ extension Question {
 
   /// Asks a claimed subscription and those claimed after it, in the worker's task.
   ///
-  /// It is inlined into the question together with its closure, because each level of asynchronous calls costs as
-  /// much as the weak load itself.
+  /// Inlined into the question together with its closure, because each level of asynchronous calls costs as much as the
+  /// weak load itself.
   ///
   /// - Parameters:
   ///   - first: the subscription to begin with.
   ///   - worker: the worker.
-  ///   - take: counts the answer to a claim, when the handler has returned, and claims the next one.
+  ///   - take: counts the answer to a claim, when the handler has returned, and claims the next subscription.
   ///   - ask: asks one subscriber.
   /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
   @_alwaysEmitIntoClient @inline(__always)
@@ -134,7 +133,7 @@ extension Question {
           if claim.isCounted { continue }
           return claim
         }
-        // An observer has called nobody.
+        // An observer has returned without calling its closure.
         if case .response = answer { answer = .absence }
       }
       guard let next = take(answer, claim) else { return nil }
@@ -143,56 +142,58 @@ extension Question {
     }
   }
 
-  /// Notes that a worker begins with a subscription's handler, unless it was terminated.
+  /// Notes that a worker begins with a subscription's handler, unless the subscription has ended.
   @usableFromInline
   func beginHandler(of node: SubscriptionNode, by worker: Worker) -> Bool {
     guard node.mayBegin() else {
       worker.note(.unasked)
       return false
     }
-    // Only now: what has ended may be in the caller's task, which is not to be cancelled.
+    // Only now: for a subscription that has ended, this may be the caller's task, which must not be cancelled.
     if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
     worker.begin(node)
     return true
   }
 
-  /// Goes on with the subscription that has the place of one that was not asked, if there is one; it is not counted if it
-  /// is to be asked on another executor.
+  /// If the claimed subscription was not asked, replaces it in the claim by its replacement, if any, which is not yet
+  /// counted if it has to be asked on another executor.
   @inline(never) @usableFromInline
   func follow(_ claim: inout Claim, by worker: Worker) -> Bool {
-    guard let heir = claim.node.heir else { return false }
-    let isCounted = !heir.hasExecutor && !worker.isSingle
+    guard let replacement = claim.node.replacement else { return false }
+    let isCounted = !replacement.hasExecutor && !worker.isSingle
     let mayBegin = state.withLock { state in
       // As in `beginSent(_:)`.
       if state.isDecided || state.isExpired { return false }
-      if isCounted { _ = heir.countCall() }
+      if isCounted { _ = replacement.countCall() }
       return true
     }
     guard mayBegin else { return false }
     worker.end(claim.node, in: call, isCancelled: false)
-    (claim.node, claim.isCounted) = (heir, isCounted)
+    (claim.node, claim.isCounted) = (replacement, isCounted)
     return true
   }
 
-  /// Asks on the subscription's own executor, or on the hub's in the place of one that had one; one that has ended, or
-  /// whose subscriber has died or does not conform, is not sent there, for the executor may be busy, suspended or gone.
+  /// Sends a claim to the subscription's own executor, or to the hub's if a replacement has none; not if the
+  /// subscription has ended, or the subscriber has died or does not conform: the executor may be busy, suspended or
+  /// gone.
   ///
   /// Not inlined: usually there is none, and it would make the frame of every worker larger.
   ///
-  /// - Returns: such a one, which finds no handler to run, and counts as absent; otherwise `nil`.
+  /// - Returns: a claim that was not sent, which finds no handler to run, and counts as absent; otherwise `nil`.
   @inline(never)
   private func askElsewhere(_ claim: Claim) -> Claim? {
     guard claim.node.isReached(by: admits, endingIn: call) else { return beginSent(claim) }
     startWorker(on: claim.node.executor ?? core.executor, sent: claim)
-    // It may have ended before it knew of the question; the claim is taken once, even if this is the second call.
+    // The subscription may have ended before it knew of the question; the claim is taken once, even if this is the
+    // second call.
     if !claim.node.isOpen { returnSent(claim) }
     return nil
   }
 
-  /// Begins with a claimed subscription on its own executor; `nil` if no handler may begin any more.
+  /// Begins with a claim on the subscription's own executor; `nil` if no handler may begin any more.
   private func beginSent(_ claim: Claim) -> Claim? {
     state.withLock { state in
-      // One that comes after the deadline does not begin.
+      // A handler does not begin after the deadline.
       if state.isDecided || state.isExpired { return nil }
       var claim = claim
       claim.isCounted = true

@@ -1,23 +1,23 @@
 internal import Synchronization
 
-/// One question while it is asked: the subscriptions that are left, its workers, the answers that are queued, and the
-/// caller that waits.
+/// One question while it is asked: the subscriptions that are left, its workers, the queued answers, and the caller
+/// that waits.
 ///
-/// *Workers* claim subscriptions from a shared ``WorkQueue``, and run each handler in place; a *spare worker* is there
-/// while a subscription is unclaimed (``WorkSharing``). A question without a deadline starts its first worker in the
-/// caller's place. Whether another one is needed is known when that one has ended or suspended. So a handler that
-/// suspends does not delay the others, nor does one that blocks its thread, except in the caller's place; and the
-/// number of tasks grows with suspensions, not with subscribers.
+/// *Workers* claim subscriptions from a shared ``WorkQueue``, and run their handlers; while a subscription is
+/// unclaimed, a *spare worker* has been requested (``WorkSharing``). A question without a deadline starts its first
+/// worker on the caller's thread; when that worker has ended or suspended, the question knows whether it needs another.
+/// So a handler that suspends does not delay the others, nor does one that blocks its thread, except on the caller's;
+/// and the number of tasks grows with suspensions, not with subscribers.
 ///
-/// The handles of the workers' tasks are kept, so that they can be cancelled. That runs user code: once it is decided,
-/// they are cancelled one after another, in a task of their own.
+/// The question keeps the workers' tasks, to cancel them. Cancelling runs user code: once the question is decided, one
+/// task of its own cancels them all.
 ///
-/// It is decided when it holds nothing any more (``State/isDecided``), which is written once, under the lock.
+/// The question is decided when it has released the closure that asks (``State/isDecided``), which happens once, under
+/// the lock.
 ///
-/// It knows no types, and nothing generic is under its lock: otherwise its end would look up types at run time, for a
-/// fifth of what a small vote costs. What has types is its subclass, ``TalliedQuestion``. This file has what it is made
-/// of, its beginning and its end; `Question+Working` has what its workers do, `Question+Counting` what becomes of their
-/// answers.
+/// This class knows no types, and nothing generic is under its lock: otherwise its end would look up types at run time,
+/// for a fifth of what a small vote costs. Its subclass ``TalliedQuestion`` has the types, and counts the answers;
+/// `Question+Working` has what workers do.
 ///
 /// `@unchecked Sendable`: a class with a subclass cannot be checked. Its properties are constants.
 @usableFromInline
@@ -26,52 +26,53 @@ class Question: @unchecked Sendable {
 
   /// One worker's part of the question: asks a claimed subscription and those claimed after it, and counts the answers.
   ///
-  /// It returns a claimed subscription that has an executor of its own, or `nil` when none is left.
+  /// Returns a claimed subscription that has an executor of its own; `nil` when none is left.
   @usableFromInline typealias Ask = @Sendable (Question, Worker, _ first: Claim) async -> Claim?
 
-  /// What is asked, as long as it is asked.
+  /// What is asked, until the decision.
   ///
-  /// It is a type of its own: the runtime would look up that of an optional closure at each access.
+  /// A type of its own: the runtime would look up the type of an optional closure at each access.
   struct Held: Sendable {
-    /// `nil` once it is decided.
+    /// `nil` once the question is decided.
     var ask: Ask?
   }
 
   /// What workers and the caller share under the lock.
   struct State: WorkSharing {
     var work: WorkQueue
-    /// Workers read it when they begin to ask: one that waits for an executor keeps nothing that the question captured.
+    /// Workers read it when they begin to ask: a worker that waits for an executor retains nothing that the closure
+    /// captured.
     var held: Held
-    /// The workers with their tasks, in the order in which they came; `nil` in place of those that have left.
+    /// The workers with their tasks, in the order in which they came; `nil` for those that have left.
     var workers: [(worker: Worker, task: Task<Void, any Error>)?] = []
     /// The inputs that came while another worker counted.
     var queue: [Input] = []
-    /// The claims that were sent to executors, and whose subscriptions have ended since: the caller takes them.
+    /// The claims that were sent to executors, and whose subscriptions ended there: the caller takes them.
     var ended: [Claim] = []
     /// The caller, once it waits.
     var waiter: Waiter?
-    /// Whether the deadline has come before it was decided.
+    /// Whether the deadline came before the decision.
     var isExpired = false
 
     var isDecided: Bool { held.ask == nil }
   }
 
   @usableFromInline let core: HubCore
-  /// Whether one conforms to the further protocols of those who are asked; `nil` for none.
+  /// Whether a subscriber conforms to the call's further protocols; `nil` if there are none.
   let admits: RecipientFilter?
   let call: CallKind
-  /// `nil` for none.
   let deadline: Deadline?
-  /// Whether there is one: a look at the deadline itself copies it.
+  /// A look at `deadline` would copy it.
   let hasDeadline: Bool
-  /// That of the caller when it asks, for each worker's task: one without would not inherit what the caller was raised to.
+  /// The caller's priority when it asks: a worker's task without it would not inherit a priority that the caller was
+  /// raised to.
   let priority = Task.currentPriority
-  /// The handler that awaits the question.
+  /// What the question knows of its caller.
   let caller: Caller
   let state: Lock<State>
   /// Written under the lock, or before anybody is asked.
   private let isCancelledFlag = Atomic<Bool>(false)
-  /// Whether a worker counts; for good, once it has decided.
+  /// Whether a worker counts answers; it stays set once that worker has decided.
   ///
   /// Set with or without the lock, cleared under it.
   let isCounting = Atomic<Bool>(false)
@@ -90,27 +91,28 @@ class Question: @unchecked Sendable {
 
   // MARK: Beginning and finishing
 
-  /// Begins: in the caller's place if its handlers may run there, and no executor is preferred.
+  /// Begins, and without a deadline or a preferred executor runs the first worker at once on the caller's thread, if
+  /// the stack is large enough.
   ///
-  /// With a deadline it does not: a handler that blocks its thread must not keep the caller.
+  /// With a deadline, a handler that blocks its thread must not block the caller.
   ///
-  /// - Parameter isCounted: whether the caller is counted already: from now on it is for the question.
-  /// - Returns: whether it is decided; if not, it has to ``awaitDecision()``.
+  /// - Parameter isCounted: whether the caller is counted already; from now on the question ends that count.
+  /// - Returns: whether the question is decided; if not, the caller has to ``awaitDecision()``.
   @usableFromInline
   func begin(isCounted: Bool) -> Bool {
     if let deadline, deadline.isPast {
       countLate()
       return true
     }
-    // The caller is counted before a handler can wait for the rest of the hub, until it has requested the spare worker: the
-    // subscribers that are still to be asked are a part of that.
+    // The caller counts until it has requested the spare worker: a handler that waits for the rest of the hub then also
+    // waits for the subscribers that are yet to be asked.
     if !isCounted { core.begin() }
     guard !hasDeadline, core.executor == nil, startInPlace() else { return false }
     core.end()
     return true
   }
 
-  /// Starts the first worker in the caller's place, if the stack is large enough; then returns when it has ended or
+  /// Starts the first worker on the caller's thread, if the stack is large enough; returns when the worker has ended or
   /// suspended.
   ///
   /// - Returns: whether the question is decided.
@@ -125,16 +127,16 @@ class Question: @unchecked Sendable {
     return isDecided
   }
 
-  /// Goes on, waits until it is decided or for its deadline, and passes on what happens to the caller meanwhile.
+  /// Requests the spare worker, waits for the decision or the deadline, and passes on the caller's cancellation.
   @usableFromInline
   func awaitDecision() async {
     await withTaskCancellationHandler {
-      // It is the first worker if none was started in the caller's place.
+      // This is the first worker if none was started on the caller's thread.
       state.provideSpare { requestWorker() }
       core.end()
       await wait(until: deadline)
       if isDecided { return }
-      // By the caller, so that the combiner's last calls have its task-locals and priority.
+      // The caller counts, so that the combiner's last calls have its task-locals and priority.
       countLate()
       await wait(until: nil)
     } onCancel: {
@@ -142,12 +144,12 @@ class Question: @unchecked Sendable {
     }
   }
 
-  /// Whether it is decided.
   var isDecided: Bool { state.withLock { $0.isDecided } }
 
-  /// Waits until it is decided, or for a deadline; meanwhile takes claims whose subscriptions have ended.
+  /// Waits for the decision, or for a deadline; meanwhile takes claims whose subscriptions have ended.
   ///
-  /// For the caller: the handler of an heir has its task-locals, and not those of the task that ended the subscription.
+  /// Called by the caller: so a replacement's handler has the caller's task-locals, and not those of the task that
+  /// replaced.
   private func wait(until deadline: Deadline?) async {
     while true {
       let waiter = Waiter()
@@ -163,25 +165,27 @@ class Question: @unchecked Sendable {
     }
   }
 
-  /// Counts those that have not answered, if the deadline has come: its alarm may have to wait for a thread.
+  /// Counts those that have not answered, if the deadline has come: the alarm may have to wait for a thread.
   ///
-  /// Called before an answer is counted, so that one that comes after the deadline is late.
+  /// Called before an answer is counted, so that an answer after the deadline is late.
   @inline(never)
   func expireIfDue() {
     if let time = deadline?.time, core.deadlines.now() >= time, !isDecided { countLate() }
   }
 
-  /// Counts those that have not answered at the deadline; if nobody had time to answer, nobody is noted to be late.
+  /// Counts those that have not answered at the deadline; if the deadline had passed at the start, it reports nobody as
+  /// late.
   @usableFromInline
   func countLate() {}
 
   // MARK: Cancelling
 
-  /// Whether the handlers that run and those that will are to be cancelled.
+  /// Whether the present handlers and later ones are to be cancelled.
   var isCancelled: Bool { isCancelledFlag.load(ordering: .sequentiallyConsistent) }
 
-  /// Keeps a worker's task, unless it has ended, or all it has yet to do is to end; it is cancelled if the others have
-  /// been: apart, if it was decided meanwhile, for the current task may be the caller, which is to go on.
+  /// Keeps a worker's task, unless the worker has left; cancels the task if the question is cancelled.
+  ///
+  /// Once the question is decided, in another task: the current one may be the caller's, which is to go on.
   func keep(_ task: Task<Void, any Error>, of worker: Worker) {
     let (mustCancel, isDecided) = state.withLock { state in
       if worker.index < 0 { return (false, false) }
@@ -192,13 +196,13 @@ class Question: @unchecked Sendable {
     if mustCancel { cancel([task], isApart: isDecided) }
   }
 
-  /// Cancels the handlers that run and those that will.
   private func cancel() { cancel(state.withLock { beginCancelling(&$0, except: nil) }) }
 
-  /// Cancels tasks in the current one's place, if the stack is large enough for what that cancels in turn; otherwise in a
-  /// task of its own.
+  /// Cancels tasks in the current task, if the stack is large enough for what that cancels in turn; otherwise in
+  /// another.
   ///
-  /// With a deadline always there: a cancellation handler that blocks must not keep the caller, nor who cancels it.
+  /// With a deadline always in another: a cancellation handler that blocks must block neither the caller nor its
+  /// canceller.
   func cancel(_ tasks: [Task<Void, any Error>], isApart: Bool = false) {
     if tasks.isEmpty { return }
     let cancel = { @Sendable in for task in tasks { task.cancel() } }
@@ -208,7 +212,7 @@ class Question: @unchecked Sendable {
 
   /// Notes that the handlers are cancelled, under the lock.
   ///
-  /// - Returns: the tasks that have to be cancelled, as far as they are known, in the order of their workers.
+  /// - Returns: the known tasks that have to be cancelled, in the order of their workers.
   func beginCancelling(_ state: inout State, except worker: Worker?) -> [Task<Void, any Error>] {
     isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
     if let worker { state.leave(worker) }
@@ -217,7 +221,7 @@ class Question: @unchecked Sendable {
 }
 
 extension Question.State {
-  /// Notes that all that a worker's task has yet to do is to end.
+  /// Notes that a worker has left: all that its task has yet to do is to end.
   mutating func leave(_ worker: Worker) {
     if worker.index > 0 { workers[worker.index - 1] = nil }
     worker.index = -1

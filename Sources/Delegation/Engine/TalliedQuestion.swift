@@ -1,23 +1,23 @@
 internal import Synchronization
 
-/// A question with its tally and its decision, which have types.
+/// A question with what has types: its tally and its decision.
 ///
-/// `@unchecked Sendable`: its variables are accessed before the question is shared, and after that
-/// only by the worker that counts (``Question/isCounting``). The one that decides never stops to. The caller takes
-/// `outcome` after it has read under the lock that it is decided.
+/// Generic over the tally as a whole, so that one type is looked up.
 ///
-/// It is generic over the tally as a whole, so that it has one type to look up.
+/// `@unchecked Sendable`: once the question is shared, only the worker that counts (``Question/isCounting``) accesses
+/// the variables, and the worker that decides stays the one that counts. The caller takes `outcome` after it has read
+/// under the lock that the question is decided.
 @_fixed_layout @usableFromInline
 final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   @usableFromInline @exclusivity(unchecked) var tally: Count
-  /// The decision: empty until there is one, and again when the caller has taken it.
+  /// The decision; empty before, and when the caller has taken it.
   ///
-  /// It is an array: of an optional the runtime would look up the type when the question is released.
+  /// An array: the runtime would look up the type of an optional when the question is released.
   @usableFromInline @exclusivity(unchecked) var outcome: [Count.Decision] = []
 
-  /// The subscriptions, as long as a deadline may come.
+  /// The subscriptions; empty without a deadline, and after the decision.
   @usableFromInline @exclusivity(unchecked) var nodes: [SubscriptionNode] = []
-  /// What counts for one that has not answered by then: for nobody, if it is not there.
+  /// What counts at the deadline for a late subscription, or, given `nil`, where nobody is late.
   @usableFromInline @exclusivity(unchecked) var late:
     (@Sendable (SubscriptionNode?) -> Count.Event)?
 
@@ -37,9 +37,9 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   @inlinable
   deinit {}
 
-  /// Takes the decision, so that handlers that still run and keep the question do not keep it.
+  /// Takes the decision, so that handlers that still run, and retain the question, do not retain the decision.
   ///
-  /// For the caller, once it is decided.
+  /// Called by the caller, once the question is decided.
   @inlinable @inline(never)
   static func takeDecision(of question: TalliedQuestion) -> Count.Decision {
     guard let decision = question.outcome.popLast() else {
@@ -48,14 +48,14 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
     return decision
   }
 
-  /// Counts an answer, or leaves it to the worker that counts, and claims the worker's next subscription; if it
-  /// decides, ends the question instead, and resumes the caller.
+  /// Counts an answer, or queues it for the worker that counts, and claims the worker's next subscription; if the
+  /// answer decides, ends the question instead, and resumes the caller.
   ///
   /// - Parameters:
   ///   - answer: the answer.
-  ///   - claim: the subscription that it is from.
+  ///   - claim: the claim that was asked.
   ///   - worker: the worker that asked.
-  /// - Returns: the next subscription; `nil` if there is none.
+  /// - Returns: the next claim; `nil` if there is none.
   @inlinable @inline(never)
   func take(_ answer: Count.Event, from claim: Claim, by worker: Worker) -> Claim? {
     let position = claim.position
@@ -72,7 +72,7 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   override func countLate() {
     let (begun, start) = (expire(), deadline.flatMap { $0.isPast ? nil : $0.start })
     expire { [self] position in
-      let node = nodes[position].heir ?? nodes[position]
+      let node = nodes[position].replacement ?? nodes[position]
       let isLate = node.isLate(admittedBy: admits, in: call, notingSince: start, if: begun)
       guard let late else { fatalError("Delegation: a question expired that has no deadline") }
       return late(isLate ? node : nil)
@@ -81,7 +81,7 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
 
   /// Counts the subscribers that have not answered, which decides.
   ///
-  /// - Parameter absence: what to count, by position.
+  /// - Parameter absence: what counts for a position.
   @inlinable @inline(never)
   func expire(counting absence: @escaping @Sendable (Int) -> Count.Event) {
     if enqueue({ self.keep(self.tally.expire(counting: absence)) }) {
@@ -89,12 +89,12 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
     }
   }
 
-  /// Counts what is queued, then stops counting, or ends the question if it is decided.
+  /// Counts what is queued, then stops counting, or ends the question if that decides.
   ///
   /// - Parameters:
   ///   - isDecided: whether what was counted has decided.
   ///   - worker: the worker that counts; `nil` at the deadline.
-  /// - Returns: the worker's next subscription; `nil` if there is none.
+  /// - Returns: the worker's next claim; `nil` if there is none.
   @inlinable
   func conclude(_ isDecided: Bool, by worker: Worker?) -> Claim? {
     if !isDecided {
@@ -105,19 +105,17 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
     return nil
   }
 
-  /// Not inlined: it would make each answer that decides nothing dearer.
+  /// Not inlined: that would make each answer that decides nothing dearer.
   @inlinable @inline(never)
   func end(by worker: Worker?) {
-    // Read first: after that the caller may already have gone on.
+    // Read first: `end(cancelling:by:)` lets the caller go on.
     let isComplete = tally.isComplete
     tally.clear()
     if late != nil { (nodes, late) = ([], nil) }
     end(cancelling: !isComplete, by: worker)
   }
 
-  /// Keeps a decision, if there is one.
-  ///
-  /// - Returns: whether there is.
+  /// Keeps a decision, if there is one, and returns whether there is.
   @inlinable
   func keep(_ decision: Count.Decision?) -> Bool {
     guard let decision else { return false }
@@ -128,10 +126,10 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
 
 /// How a question's handlers run within interceptors.
 extension TalliedQuestion {
-  /// One worker's part of the question: as ``Question/run(from:as:counting:asking:)``.
+  /// One worker's part of the question, as ``Question/run(from:as:counting:asking:)``.
   ///
-  /// Not inlined into clients: they pay for its code only with the test that leads here. So it is not specialized, and
-  /// looks up each generic type that it uses at run time, for 300 instructions.
+  /// Not inlined into clients, which pay for its code only with the test that leads here. So it is not specialized, and
+  /// looks up each generic type at run time, for 300 instructions.
   @usableFromInline
   func run<A: Asking>(
     from first: Claim, as worker: Worker, within interception: Interception, _ asking: A
@@ -144,7 +142,7 @@ extension TalliedQuestion {
       }
       var answer = Answer<A.Response, A.Failure>.absence
       var isPassedOn = false
-      // Until the innermost one calls the handler.
+      // Until the innermost interceptor calls the handler.
       worker.note(.unasked)
       await interception.run(DelegateHub.HandlerCall(call, on: node)) {
         isPassedOn = true
@@ -155,7 +153,8 @@ extension TalliedQuestion {
         return worker.outcome
       }
       if isPassedOn { return answer }
-      // What `absent:` counts for a gate that throws or is late counts for one that they keep from answering.
+      // What `absent:` counts for a subscriber that throws or is late also counts for one that interceptors keep from
+      // answering.
       if case .substitute(let response) = asking.late?(node) { return .substitute(response) }
       return .absence
     }
@@ -166,25 +165,25 @@ extension TalliedQuestion {
 ///
 /// The combiner is user code, so it never runs under a lock.
 extension Question {
-  /// What is to be counted: an answer, or that the deadline has come.
+  /// What is to be counted: an answer, or the deadline.
   struct Input: Sendable {
-    /// The subscription whose call it ends; `nil` for the deadline.
+    /// The subscription whose call the answer ends; `nil` for the deadline.
     let node: SubscriptionNode?
-    /// How that call ends if the answer is counted.
+    /// How the call ends if the answer is counted.
     let end: CallEnd
-    /// What its handler threw, if that is to be told when the call has been counted off.
+    /// What the handler threw, if that is to be reported when the call has ended.
     let failure: (any Error)?
-    /// Counts it, and returns whether it decides.
+    /// Counts the input, and returns whether that decides.
     let count: @Sendable () -> Bool
   }
 
-  /// Begins to count if no other worker does, and counts off the call that has ended.
+  /// Begins to count if no other worker does, and ends the call.
   ///
-  /// It is counted off before its answer is counted. So what is counted was answered in time, what is outstanding at
-  /// the deadline was late, and what is never counted was abandoned.
+  /// The call ends before its answer is counted. So what is counted was answered in time, what is outstanding at the
+  /// deadline was late, and what is never counted was abandoned.
   ///
-  /// The worker that counts stops under the lock, and only if nothing is queued. One that queues something does so
-  /// under the lock as well, and tries to begin in the same section: one of the two counts what is queued.
+  /// The worker that counts stops under the lock, and only if nothing is queued. A worker that queues an answer does so
+  /// under the lock as well, and tries to begin in the same section: one of the two counts the answer.
   @usableFromInline
   func beginCounting(ending node: SubscriptionNode, by worker: Worker) -> Bool {
     if hasDeadline { expireIfDue() }
@@ -201,10 +200,10 @@ extension Question {
   /// Queues an input for the worker that counts.
   ///
   /// - Parameters:
-  ///   - node: the subscription whose call it ends; `nil` for the deadline.
-  ///   - worker: the worker that asked it.
+  ///   - node: the subscription whose call the input ends; `nil` for the deadline.
+  ///   - worker: the worker that asked.
   ///   - count: counts the input.
-  /// - Returns: whether the current worker counts now, beginning with the queue.
+  /// - Returns: whether the current worker counts from now on, beginning with the queue.
   @usableFromInline
   func enqueue(
     ending node: SubscriptionNode? = nil, by worker: Worker? = nil,
@@ -222,12 +221,13 @@ extension Question {
     return isCounting
   }
 
-  /// Claims a worker's next subscription, and stops counting in the same section, if the worker counts.
+  /// Claims a worker's next subscription; a worker that counts first counts the queue, and stops counting in the same
+  /// section.
   ///
   /// - Parameters:
   ///   - worker: the worker; `nil` at the deadline.
-  ///   - isCounting: whether it counts, and has counted all that it knows of.
-  /// - Returns: whether it has decided with what was queued, and the next one, if any.
+  ///   - isCounting: whether the worker counts.
+  /// - Returns: whether the queue has decided, and the next claim, if any.
   @usableFromInline
   func claimNext(for worker: Worker?, counting isCounting: Bool) -> (isDecided: Bool, next: Claim?)
   {
@@ -250,7 +250,7 @@ extension Question {
     }
   }
 
-  /// Counts what was queued, and counts off the calls that it ends, until it is decided; puts back the rest.
+  /// Ends the queued calls and counts their answers, until one decides; puts back the rest.
   private func count(_ queued: [Input]) -> Bool {
     for (index, input) in queued.enumerated() {
       input.node?.endCall(as: input.end, throwing: input.failure, in: call)
@@ -261,7 +261,7 @@ extension Question {
     return false
   }
 
-  /// Lets no further handler begin, releases the question, and resumes the caller: it is decided.
+  /// Ends the question, which is decided: no further handler begins, and the caller goes on.
   ///
   /// - Parameters:
   ///   - isCancelling: whether handlers are running that are to be cancelled.
@@ -272,25 +272,25 @@ extension Question {
     let (rest, waiter, tasks) = state.withLock { state in
       swap(&held, &state.held)
       swap(&late, &state.queue)
-      // Before the caller goes on: a handler that begins after that is to find itself cancelled.
+      // Before the caller goes on: handlers that begin afterwards must find themselves cancelled.
       let tasks = isCancelling ? beginCancelling(&state, except: worker) : []
       return (state.work.release(), state.waiter.take(), tasks)
     }
     for input in late { endUncounted(input) }
-    // The caller does not go on before what the question has captured is released.
+    // Before the caller goes on, what the closure captured is released.
     withExtendedLifetime((rest, consume held)) {}
     caller.clear()
     waiter?.resume(true)
-    // Not in place: that may be the caller's, who is not to wait for the cancellation handlers.
+    // In another task: this thread may be the caller's, which must not wait for cancellation handlers.
     cancel(tasks, isApart: true)
-    // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
+    // Last, because a user's `deinit` may block: neither the caller nor the others wait for that.
     if worker == nil, !late.isEmpty {
       Task.startDetached(on: core.executor) { [late = consume late] in withExtendedLifetime(late) {}
       }
     }
   }
 
-  /// Counts off a call whose answer is not counted any more, and tells what its handler threw, unless it was late.
+  /// Ends a call whose answer is not counted any more; reports what its handler threw, unless the handler was late.
   private func endUncounted(_ input: Input) {
     let end: CallEnd = input.end == .answered ? .abandoned : input.end
     if let node = input.node { endUncounted(node, as: end, throwing: input.failure) }
@@ -300,14 +300,14 @@ extension Question {
   func endUncounted(_ node: SubscriptionNode, as end: CallEnd, throwing failure: (any Error)? = nil)
   {
     let isLate = state.withLock { $0.isExpired }
-    // Who has not been called, for its actor was busy, has not been asked.
+    // A subscriber whose actor was busy to the end has not been asked, so it is not late.
     node.endCall(
       as: isLate && end != .unasked ? .late : end, throwing: isLate ? nil : failure, in: call)
   }
 
-  /// Notes that the deadline has come, unless it is decided: no handler begins any more, and those that end are late.
+  /// Notes that the deadline has come before the decision: no handler begins any more, and those that run are late.
   ///
-  /// - Returns: the subscriptions whose handlers have begun and not returned, by their identities.
+  /// - Returns: the identities of the subscriptions whose handlers have begun and not returned.
   @usableFromInline
   func expire() -> Set<UInt> {
     let (rest, workers) = state.withLock { state in

@@ -1,33 +1,33 @@
 /// What a wait by `drain`, `notifyAndWait` or `cancelAndWait` waits for.
 ///
-/// A wait outside of handlers is strict. A wait within a handler ends when all that it still waits for are handlers that
-/// wait themselves, and those that cannot go on before one of these does: its own is one of them. So no handlers wait for
-/// each other, not even through several hubs; of two that would, both go on. A closure that delays a drain passes for a
-/// handler, but only drains wait for it: so there only drains are not strict.
+/// A wait outside of all handlers is *strict*: it waits for everything. A wait in a handler *excuses* handlers, that
+/// is, does not wait for them: those that wait themselves, and those that cannot go on before one of these does, its
+/// own among them. So if two handlers wait for each other, even through several hubs, neither waits. Only a drain waits
+/// for a closure that delays a drain, so in such a closure only a drain excuses.
 enum WaitGoal: Sendable {
   /// That a hub is idle: no notification is pending and no handler runs.
   case rest(of: HubCore)
   /// That no handler of a subscription runs.
   case end(of: SubscriptionNode)
-  /// That all subscriptions that a notification was addressed to have passed it; of those that have ended, whose handlers
-  /// may hang, not for who posts more.
+  /// That all subscriptions to which a notification was addressed have handled, failed, dropped or discarded it; with
+  /// `exceptEnded`, for a post with a window, not those that have ended, whose handlers may hang.
   case passing(of: Receipt, in: Topic, exceptEnded: Bool)
 
-  /// A wait in a handler: what it waits for, and what cannot go on before it does.
+  /// A wait in a handler: its goal, and the handlers that cannot go on before it ends.
   private typealias Wait = (goal: WaitGoal, contexts: [HandlerContext])
 
-  /// The waits in handlers, by the waiters, at the shelves where they are found.
+  /// The waits in handlers, by shelf, then by waiter.
   private static let waits = Lock<[Int: [Int: Wait]]>([:])
 
-  /// A shelf of a hub: 0 is that of goals, if the wait is not strict; handlers that cannot go on before have 1 if they are
-  /// of notifications, 2 of questions, and 3 if they are closures that delay a drain.
+  /// A shelf of a hub: 0 has the waits for this hub that are not strict; 1 to 3 have the waits that hold up handlers of
+  /// this hub: of notifications (1) or questions (2), or closures that delay a drain (3).
   private static func shelf(_ kind: Int, of hub: Int) -> Int { hub << 2 | kind }
 
   private static func shelf(of handler: HandlerContext) -> Int {
     shelf(handler.worker.isAttending ? 1 : handler.isDelay ? 3 : 2, of: handler.worker.hub)
   }
 
-  /// By what those who wait for the same are known.
+  /// Waits for the same thing have the same key.
   private var key: Int {
     switch self {
     case .rest(let hub): Self.key(of: hub)
@@ -40,7 +40,7 @@ enum WaitGoal: Sendable {
     Int(bitPattern: ObjectIdentifier(object))
   }
 
-  /// Makes the waiter, which excuses what all excuse that wait for the same and are of one kind.
+  /// Makes the waiter: waiters of one kind with the same goal excuse the same handlers.
   private func makeWaiter(isStrict: Bool) -> Waiter {
     if case .passing(_, _, true) = self {
       return Waiter(kind: isStrict ? 1 : 3) { isStrict ? leftOut : countWaiting() }
@@ -69,13 +69,13 @@ enum WaitGoal: Sendable {
     }
   }
 
-  /// How many of those that the goal counts are not waited for.
+  /// How many subscriptions that have ended the goal leaves out.
   private var leftOut: Int {
     guard case .passing(let receipt, _, true) = self else { return 0 }
     return max(0, receipt.abandoned.load(ordering: .sequentiallyConsistent))
   }
 
-  /// How many of those that the goal counts wait at the moment, or are not waited for.
+  /// How much of what the goal counts is excused or left out at the moment.
   private func countWaiting() -> Int {
     let leftOut = leftOut
     let kinds =
@@ -89,8 +89,8 @@ enum WaitGoal: Sendable {
     return leftOut + Set(handlers.lazy.filter(waits).map(unit)).count
   }
 
-  /// What the goal counts a handler by: its worker, which runs one at a time, or the one subscription that has to pass a
-  /// notification.
+  /// What the goal counts a handler by: its worker, which runs one handler at a time, or, for a notification, its
+  /// subscription.
   private func unit(of handler: HandlerContext) -> Int {
     if case .passing = self { return Int(bitPattern: handler.nodeBits) }
     return Self.key(of: handler.worker)
@@ -149,7 +149,7 @@ extension WaitGoal {
 
   private var isDrain: Bool { if case .rest = self { true } else { false } }
 
-  /// Notes a wait, or that it is over.
+  /// Notes a wait, or with `nil` that it is over.
   private static func note(_ wait: Wait?, of waiter: Waiter, at shelves: Set<Int>) {
     for shelf in shelves {
       // Released outside the lock.
@@ -162,7 +162,7 @@ extension WaitGoal {
     }
   }
 
-  /// Has those look again who wait for handlers that wait from now on.
+  /// Has waits for these handlers count again: these handlers wait themselves from now on.
   private static func lookAgain(for handlers: [HandlerContext]) {
     var keys: Set<Int> = []
     for wait in Set(handlers.map { shelf(0, of: $0.worker.hub) }).flatMap(present)

@@ -1,8 +1,8 @@
-/// The subscriptions of one delivery or question, which are claimed one at a time and in order; below, the sections of the
-/// lock that it is under, and when a spare worker is requested.
+/// The subscriptions of one delivery or question, which workers claim one at a time and in order; below, when a spare
+/// worker is requested.
 ///
-/// Invariant: each position is claimed once, and none after ``release()``. The worker that claims the last one
-/// releases the list, so that a suspended handler keeps one subscription and not all.
+/// Invariant: each position is claimed once, and none after ``release()``. The worker that claims the last one releases
+/// the list, so that a suspended handler keeps alive one subscription and not all.
 @usableFromInline
 struct WorkQueue: Sendable {
   /// A subscription that one worker has claimed.
@@ -13,10 +13,10 @@ struct WorkQueue: Sendable {
     var node: SubscriptionNode
     @usableFromInline
     let position: Int
-    /// Whether it is the last one of the list.
+    /// Whether this is the last position of the list.
     @usableFromInline
     let isLast: Bool
-    /// Whether it was counted as asked when it was claimed.
+    /// Whether the subscription was counted as asked when claimed.
     @usableFromInline
     var isCounted: Bool
   }
@@ -26,12 +26,11 @@ struct WorkQueue: Sendable {
   /// The next position to be claimed.
   @usableFromInline
   var next: Int
-  /// Whether a spare worker has been requested that has not begun.
+  /// Whether a spare worker has been requested and has not begun.
   var hasSpare = false
-  /// Whether a worker that has begun is requesting it.
+  /// Whether a worker that has begun is requesting the spare worker.
   var isRequesting = false
-  /// Whether one is counted as asked when it is claimed, unless it has an executor of its own: then it is when it begins
-  /// there.
+  /// Whether claiming counts a subscription as asked, unless it has an executor of its own: then beginning there does.
   private let isCounting: Bool
 
   @usableFromInline
@@ -41,7 +40,6 @@ struct WorkQueue: Sendable {
     self.isCounting = isCounting
   }
 
-  /// How many have not been claimed.
   @inlinable
   var unclaimed: Int { nodes.isEmpty ? 0 : nodes.count - next }
 
@@ -58,7 +56,7 @@ struct WorkQueue: Sendable {
       node: node, position: position, isLast: next == nodes.count, isCounted: isCounted)
   }
 
-  /// Takes out the list, to be released outside the lock; this ends the claiming.
+  /// Takes out the list, to be released outside the lock; nothing can be claimed afterwards.
   @inlinable
   mutating func release() -> [SubscriptionNode] {
     defer { nodes = [] }
@@ -68,11 +66,11 @@ struct WorkQueue: Sendable {
 
 /// What the workers of a delivery or a question share under its lock: the subscriptions that they claim.
 ///
-/// While one is unclaimed, a *spare worker* is there: a worker that has been requested and has claimed nothing. A worker
-/// that begins with more than one left requests the next spare worker before it claims. What an executor does within
-/// `enqueue` so delays nothing that is claimed. If it runs the spare worker there, or that begins elsewhere meanwhile, this
-/// one claims at once, and the first requests another one if it is still needed: otherwise each would run within the
-/// `enqueue` of the one before.
+/// While a subscription is unclaimed, there is a *spare worker*, which has been requested and has claimed nothing. A
+/// worker that begins with more than one subscription left requests the next spare worker before it claims, so that an
+/// executor's `enqueue` delays nothing that is claimed. If the spare worker begins meanwhile, it claims at once, and
+/// the requesting worker requests another one if needed: otherwise each worker would run within the `enqueue` of the
+/// one before.
 protocol WorkSharing: Sendable {
   var work: WorkQueue { get set }
 }
@@ -102,15 +100,14 @@ extension Lock where State: WorkSharing {
 
   /// Releases the list, unless something has been added to it.
   ///
-  /// For who has claimed the last one; not in that section, which would be dearer for each claim.
+  /// Called by the worker that claimed the last subscription; not in that section, which would make each claim dearer.
   @inline(never)
   func releaseList() {
     let list = withLock { $0.work.unclaimed == 0 ? $0.work.release() : [] }
     withExtendedLifetime(list) {}
   }
 
-  /// Claims the first subscription of a worker that begins, after its spare worker has been requested if another one is
-  /// left.
+  /// Claims the first subscription of a worker that begins, after it has requested its spare worker if more are left.
   func begin(requestingBy requestSpare: () -> Void) -> WorkQueue.Claim? {
     var (mustRequest, claim) = withLock { state -> (Bool, WorkQueue.Claim?) in
       state.work.hasSpare = false
@@ -124,7 +121,7 @@ extension Lock where State: WorkSharing {
     return claim
   }
 
-  /// Requests a spare worker if there is none, and something is unclaimed after a change.
+  /// Requests a spare worker if there is none, and a subscription is unclaimed.
   func provideSpare(requestingBy requestSpare: () -> Void) {
     let mustRequest = withLock { state in
       if state.work.hasSpare || state.work.unclaimed == 0 { return false }

@@ -1,60 +1,64 @@
 public import Synchronization
 
-/// One task that runs handlers one after another: which of its calls is running, and how that ends.
+/// What runs handlers one after another: which of its calls is running, and how that call ends.
 ///
-/// It is a worker of a delivery or a question, or a caller that asks in its own task.
+/// This is a worker of a delivery or a question, a caller that asks in its own task, or the loop over a stream. A
+/// worker *attends* a mailbox while it runs the handlers of its notifications.
 ///
-/// The tasks that handlers start keep it as long as they live. So it keeps neither the question, nor
-/// subscriptions, nor the hub.
+/// The tasks that handlers start retain it as long as they live. So it retains neither the question, nor subscriptions,
+/// nor the hub.
 ///
-/// `@unchecked Sendable`: `failure` is used only in the task that runs its handlers.
+/// `@unchecked Sendable`: each variable says who uses it; `failure`, `isTold` and `hasReplacement` only the task that runs the
+/// handlers.
 @usableFromInline
 final class Worker: @unchecked Sendable {
-  /// The number of its hub, which it does not keep.
+  /// The number of its hub.
   let hub: Int
   /// The caller that awaits the question; `nil` for a delivery and for a loop over a stream.
   let caller: Caller?
   /// Twice the number of the latest call, plus 1 while its handler is running.
   ///
-  /// It is one word, so that a call is never taken for another one. Only the worker writes it.
+  /// One word, so that no call is taken for another. Only the worker writes it.
   let word = Atomic<UInt64>(0)
   /// The identity of the subscription that a question's worker asks, as bits.
   ///
-  /// Written before the call's number is.
+  /// Written before the call's number.
   private let node = Atomic<UInt>(0)
-  /// Its index among the question's workers, from 1; 0 until its task is kept, -1 once all it has yet to do is to end.
+  /// Its index among the question's workers, from 1; 0 until its task is kept, -1 once all that its task has yet to do
+  /// is to end.
   ///
   /// Under the question's lock.
   @exclusivity(unchecked)
   var index = 0
-  /// The task that runs nothing but its handlers; `nil` if it asks in its caller's, and for a loop over a stream.
+  /// The number of the task that runs only this worker's handlers; `nil` if the caller's task runs them, and for a loop
+  /// over a stream.
   ///
-  /// Written before the first of them begins. For a question it is 0: to find the task takes 200 instructions.
+  /// Written before the first handler begins. For a question's worker 0: to find the number takes 200 instructions.
   @exclusivity(unchecked)
   var task: UInt64?
-  /// In how many calls its handlers are nested, each of which may have begun in its caller's place.
+  /// In how many calls its handlers are nested, each of which may have begun on its caller's thread.
   let depth: Int
   /// Whether it asks only one subscription, which has an executor of its own.
   let isSingle: Bool
-  /// How its call of a question's handler ends, as far as is known: `unasked` as well while an interceptor, or an actor
-  /// that is busy, keeps the handler from beginning.
+  /// How its call of a question's handler ends, as far as is known; also `unasked` while an interceptor, or a busy
+  /// actor, keeps the handler from beginning.
   ///
-  /// A ``CallEnd``, as a number: as such it would be made at each look. Only the worker writes it.
+  /// The number of a ``CallEnd``, which would be made at each look. Only the worker writes it.
   @usableFromInline
   let callEnd = Atomic(CallEnd.answered.rawValue)
-  /// Whether it has left the place of the subscription that it asked last to one that has an executor.
+  /// Whether the replacement of the subscription that it asked last has to be asked on its own executor.
   @exclusivity(unchecked)
   @usableFromInline
-  var hasHeir = false
+  var hasReplacement = false
 
-  /// What its handler threw, until that is told.
+  /// What its handler threw, until that is reported.
   @exclusivity(unchecked)
   private var failure: (any Error)?
-  /// Whether that is an incident: its caller does not receive it.
+  /// Whether the error is an incident, because the caller does not receive it.
   @exclusivity(unchecked)
   private var isTold = false
 
-  /// Whether the pending notifications of a mailbox wait for its handlers.
+  /// Whether it attends mailboxes: as a delivery's worker, or as the loop over a stream.
   var isAttending: Bool { caller == nil }
 
   init(for hub: Int, caller: Caller?, only isSingle: Bool = false, depth: Int = 0) {
@@ -90,22 +94,22 @@ final class Worker: @unchecked Sendable {
 
   /// Notes that the handler has returned.
   ///
-  /// Must be called before the subscription's or the hub's count of handlers falls: a wait must not excuse
-  /// a handler that is no longer counted.
+  /// Must be called before the subscription's or the hub's count of handlers falls: a wait must not excuse a handler
+  /// that is no longer counted.
   func end() {
     word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent)
   }
 
-  /// Notes how its call of a question's handler ends, if the subscriber does not answer.
+  /// Notes how its call of a question's handler ends, unless by an answer.
   func note(_ end: CallEnd) { callEnd.store(end.rawValue, ordering: .relaxed) }
 
-  /// Whether it calls somebody, as far as is known.
+  /// Whether it has called the subscriber, as far as is known.
   @inlinable var isAsked: Bool { callEnd.load(ordering: .relaxed) != CallEnd.unasked.rawValue }
 
-  /// Whether its handler has told nothing else than that it has answered.
+  /// Whether its handler has noted no other end than an answer.
   var hasAnswered: Bool { callEnd.load(ordering: .relaxed) == CallEnd.answered.rawValue }
 
-  /// How its call ends, and what its handler threw, if that is to be told; the next call has neither.
+  /// How its call ends, and what its handler threw, if that is to be reported; the next call begins with neither.
   func takeEnd(isCancelled: Bool) -> (end: CallEnd, failure: (any Error)?) {
     if hasAnswered { return (isCancelled ? .abandoned : .answered, nil) }
     defer { failure = nil }
@@ -113,7 +117,7 @@ final class Worker: @unchecked Sendable {
     return (end, end == .failed && isTold ? failure : nil)
   }
 
-  /// The fate of a notification whose handler has returned, unless the handler has told that it called nobody.
+  /// The fate of a notification whose handler has returned: expired if the handler has noted that it called nobody.
   func takeFate(_ fate: Notification.Fate) -> Notification.Fate {
     if hasAnswered { return fate }
     note(.answered)
@@ -122,18 +126,18 @@ final class Worker: @unchecked Sendable {
 
   /// Notes what its handler threw.
   ///
-  /// If the task was cancelled, it does not count as a failure, and is not told.
+  /// If the task was cancelled, that is no failure, and is not reported.
   fileprivate func note(_ failure: any Error, isTold: Bool) {
     note(Task.isCancelled ? .abandoned : .failed)
     (self.failure, self.isTold) = (failure, isTold)
   }
 
-  /// What interceptors hear of its handler, which has returned.
+  /// What interceptors learn of the handler, which has returned.
   var outcome: DelegateHub.HandlerOutcome {
     hasAnswered ? .returned : failure.map { .threw($0) } ?? .notCalled
   }
 
-  /// Notes that the handler of a question has returned, and counts it off.
+  /// Notes that a question's handler has returned, and ends the call.
   @usableFromInline
   func end(_ node: SubscriptionNode, in call: CallKind, isCancelled: Bool) {
     end()
@@ -141,22 +145,21 @@ final class Worker: @unchecked Sendable {
     countOff(node, in: call, isCancelled: isCancelled)
   }
 
-  /// Counts off a call whose handler has not answered, and tells what it threw.
+  /// Ends a call whose handler has not answered, and reports what it threw.
   @inline(never)
   private func countOff(_ node: SubscriptionNode, in call: CallKind, isCancelled: Bool) {
     let (end, failure) = takeEnd(isCancelled: isCancelled)
     node.endCall(as: end, throwing: failure, in: call)
   }
 
-  /// Asks one subscription in the current task, unless it was terminated.
+  /// Asks a subscription in the current task; if it was not asked, its replacement.
   ///
-  /// It binds a context of its own: a task that an earlier handler left behind must not count as part of
-  /// this handler.
+  /// A context of its own is bound: a task that an earlier handler left behind must not count as part of this handler.
   ///
   /// - Parameters:
   ///   - node: the subscription.
   ///   - call: the kind of call.
-  ///   - absence: the result if the subscription was terminated.
+  ///   - absence: the result if nobody was asked.
   ///   - actor: the actor that the handler belongs to.
   ///   - handler: asks the subscriber.
   /// - Returns: the result.
@@ -167,7 +170,7 @@ final class Worker: @unchecked Sendable {
     _ handler: nonisolated(nonsending) (SubscriptionNode) async -> Result
   ) async -> Result {
     var node = node
-    hasHeir = false
+    hasReplacement = false
     while true {
       if node.beginCall() {
         let context = HandlerContext(worker: self, call: begin(), node: node)
@@ -179,12 +182,12 @@ final class Worker: @unchecked Sendable {
         end(node, in: call, isCancelled: Task.isCancelled)
         if isAsked { return result }
       }
-      guard let heir = node.heir else { return absence }
-      if heir.hasExecutor, call != .forEach {
-        hasHeir = true
+      guard let replacement = node.replacement else { return absence }
+      if replacement.hasExecutor, call != .forEach {
+        hasReplacement = true
         return absence
       }
-      node = heir
+      node = replacement
     }
   }
 
@@ -195,25 +198,25 @@ final class Worker: @unchecked Sendable {
 }
 
 extension HandlerContext {
-  /// Notes in the task of a worker how its call ends, as far as is known.
+  /// Notes, in a worker's task, how its call ends, as far as is known.
   @usableFromInline
   static func note(_ end: CallEnd) { binding.wrappedValue?.worker.note(end) }
 }
 
-/// What the handler of a question tells of its call, in the task of its worker.
+/// What a question's handler notes of its call, in its worker's task.
 extension SubscriptionNode {
-  /// Notes that the handler threw, and whether that is an incident: its caller does not receive it.
+  /// Notes that the handler threw, and whether that is an incident, because the caller does not receive it.
   @usableFromInline
   func noteFailure(_ error: any Error, isTold: Bool = false) {
     HandlerContext.binding.wrappedValue?.worker.note(error, isTold: isTold)
   }
 
-  /// Counts off a call in a loop, whose handler threw.
+  /// Ends a call in a plain loop, whose handler threw.
   @usableFromInline
   func endFailedCall() { endCall(as: Task.isCancelled ? .abandoned : .failed) }
 }
 
 extension SubscriptionNode {
-  /// Its identity, for those who do not keep it.
+  /// Its identity as bits, for those that must not retain it.
   var identityBits: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
 }

@@ -12,66 +12,66 @@ extension DelegateHub {
     ///
     /// Elsewhere run:
     /// - the handlers of a subscription with `on:`: on its executor
-    /// - those of a closure that says `@MainActor`: on the main actor
+    /// - a closure that says `@MainActor`: on the main actor
     /// - a combiner's `receive`: maybe on the executor of any subscriber of the call
-    /// - what a question does before it asks anybody, and what happens at a deadline, with the combiner's last calls: on
-    ///   the pool. On this executor if the caller runs there, or if ``clock`` is neither a `ContinuousClock` nor a
+    /// - what a question does before it asks anybody, and what happens at a deadline, with the combiner's last calls:
+    ///   on the pool. On this executor if the caller runs there, or if ``clock`` is neither a `ContinuousClock` nor a
     ///   `SuspendingClock`: then the hub is taken for a test's.
     ///
-    /// **While it stands still**, all handlers of this hub wait, and each caller that awaits them without a deadline.
-    /// Calls with a deadline, ``DelegateHub/drain(within:)`` and counts go on, unless their caller runs there. Handlers
-    /// elsewhere do not hear meanwhile that they are cancelled. So give an executor that may stand still to
-    /// subscriptions.
+    /// **While it is blocked or suspended**, all handlers of this hub wait, and each caller that awaits them without a
+    /// deadline. Calls with a deadline, ``DelegateHub/drain(within:)`` and counts go on, unless their caller runs
+    /// there. Handlers elsewhere do not learn meanwhile that they are cancelled. So give an executor that may be
+    /// blocked or suspended to subscriptions.
     ///
-    /// `enqueue` must not block: a caller waits for it, past its deadline too. Nor may it run the job: then each
-    /// suspended subscriber of a call takes stack, and a child task that ends while it is cancelled may stop the
-    /// program. An executor that isolates its tasks to itself costs one more job at each call of a nonisolated
-    /// function: write one type for tasks and another for actors, or take ``DispatchQueueExecutor``.
+    /// `enqueue` must not block: a caller waits for it, past its deadline too. It may run the job before it returns,
+    /// however many subscribers wait; but then a child task that ends while it is cancelled may stop the program. An
+    /// executor that isolates its tasks to itself costs one more job at each call of a nonisolated function: write one type
+    /// for tasks and another for actors, or take ``DispatchQueueExecutor``.
     public var executor: (any TaskExecutor)?
 
-    /// The clock that deadlines go by.
+    /// The clock for deadlines.
     ///
-    /// A clock that is not the system's is taken for a test's: deadlines then run on ``executor``, and for each one a
-    /// task sleeps by the clock until the call has returned. So a test can wait until that many tasks sleep.
-    /// With such a clock each call with a deadline takes time and memory in proportion to those under way.
+    /// A clock that is not the system's is taken for a test's: deadlines then run on ``executor``, and for each
+    /// deadline a task sleeps by the clock until the call has returned. So a test can wait until that many tasks sleep,
+    /// and each call with a deadline takes time and memory in proportion to those under way.
     ///
     /// By any clock, a deadline after 2³² seconds or more never comes.
     public var clock: any Clock<Duration>
 
     /// Called with each incident: a handler that throws, is late or slow, a mailbox that drops, a subscriber that dies
-    /// unheard, a rule that needs more than there are.
+    /// without having been called, a rule that needs more answers than there are subscribers.
     ///
-    /// An error that a question or `forEach` throws, or that is a reply of `collect`, is none: its caller has it. A failure
-    /// in `notifyAndWait` and a late subscriber of `collect` are incidents, though their callers hear of them too.
+    /// An error that a question or `forEach` throws, or that is a reply of `collect`, is no incident: the caller has
+    /// it. A failure in `notifyAndWait` and a late subscriber of `collect` are incidents, though their callers learn of
+    /// them too.
     ///
     /// **Order.** One incident at a time, in the order in which they were found.
     ///
-    /// **Isolation.** It runs in a task of its own on ``executor``, on no actor and under no lock, and
-    /// may call the hub. The task-locals of ``propagating`` are bound as they were at the call that the incident is
-    /// about, so a log line has the request's id; for ``Incident/Kind/dropped`` at the post of the last notification
-    /// that was dropped. It delays no call, handler or poster, even if it blocks, as long as the
-    /// executor has a thread left; ``DelegateHub/drain(within:)`` waits for it. While 256 incidents wait,
-    /// further ones are only counted; see ``Incident/leftOut``.
+    /// **Isolation.** The closure runs in a task of its own on ``executor``, on no actor and under no lock, and may
+    /// call the hub. The task-locals of ``propagating`` are bound as they were at the call that the incident is about,
+    /// so a log line has the request's id; for ``Incident/Kind/dropped`` as they were at the post of the last dropped
+    /// notification. The closure delays no call, handler or poster, even if it blocks, as long as the executor has a
+    /// thread left; ``DelegateHub/drain(within:)`` waits for it. While 256 incidents wait, further ones are only
+    /// counted; see ``Incident/leftOut``.
     ///
     /// The default is ``Incident/writeToStandardError()``.
     public var onIncident: @Sendable (Incident) -> Void
 
     /// How long a handler may run before it is an incident; see ``Incident/Kind/slow``.
     ///
-    /// Not a handler of a `forEach` that awaits nothing.
-    /// `nil`, the default, for no limit. A duration of zero or less stops the program when the hub is made.
-    /// It is measured by ``clock``; a slow handler is noticed before it has run for twice this time. The body of a loop over
-    /// a stream is no handler, and is never slow.
+    /// `nil`, the default, for no limit. A duration of zero or less stops the program when the hub is made. ``clock``
+    /// measures the time; a slow handler is noticed before it has run for twice this time. The handlers of a `forEach`
+    /// that awaits nothing, and the body of a loop over a stream, are never slow.
     public var slowAfter: Duration?
 
     /// The task-locals that notifications carry from their poster to the handlers.
     ///
-    /// A task-local that is not named here does not reach a handler of a notification. Votes and the other
-    /// questions carry all of the caller's task-locals in any case. ``onIncident`` has those that are named; the body of a
-    /// loop over a stream has none.
+    /// A task-local that is not named here does not reach a handler of a notification, while questions carry all of the
+    /// caller's task-locals in any case. ``onIncident`` has those that are named; the body of a loop over a stream has
+    /// none.
     public var propagating: [TaskLocalPropagation]
 
-    /// What runs around every handler, but those of a `forEach` that awaits nothing; the first one outermost.
+    /// What runs around every handler, except those of a `forEach` that awaits nothing; the first one outermost.
     public var interceptors: [any Interceptor]
 
     /// Makes settings; what is not given is the default.
@@ -117,9 +117,9 @@ extension DelegateHub.Configuration {
 }
 
 extension DelegateHub.Incident {
-  /// The lines of the present second, which begins with the first, and how many incidents were left out of them.
+  /// The lines of the present second, which begins with the first line, and how many further incidents were left out.
   ///
-  /// Invariant: while `lines` is above zero, a clock runs that ends the second.
+  /// Invariant: while `lines` is above zero, a task sleeps that ends the second.
   private static let log = Lock((lines: 0, leftOut: 0))
 
   /// Writes the incident to standard error as one line, as a hub does by default.

@@ -1,6 +1,6 @@
 /// How questions are asked: side by side by a ``TalliedQuestion``, or below, if they await nothing, in a loop.
 ///
-/// A single subscriber that needs neither executor nor deadline nor interceptors is asked in the caller's task.
+/// If a single subscriber is to be asked without executor, deadline or interceptors, the caller's task asks it.
 extension DelegateHub {
   /// Asks subscribers side by side, and decides by what they answer.
   ///
@@ -8,7 +8,7 @@ extension DelegateHub {
   ///   - asking: asks one subscriber.
   ///   - given: the subscriptions, if they are known; otherwise the present ones.
   ///   - combiner: combines the answers.
-  ///   - duration: the time for the decision; `nil` for as long as it takes.
+  ///   - duration: the time for the decision; `nil` for no limit.
   /// - Returns: the decision.
   @_alwaysEmitIntoClient @inline(__always)
   nonisolated func decide<C: Combiner, E>(
@@ -24,16 +24,15 @@ extension DelegateHub {
         of: tally.combiner, among: nodes.count, of: asking.recipients.base, in: asking.call)
       return decision
     }
-    // Until the question is: a drain has to see what is between the two as well.
+    // Whether the caller is already counted when the question begins: a drain must see no gap.
     var isCounted = false
-    // After the combiner, which is the user's and may have given it an executor. The handler of a single one delays no
-    // other, and nothing can be decided before it returns.
+    // The handler of a single subscriber delays no other, and nothing can be decided before it returns.
     if deadline == nil, core.mayAskInPlace, nodes.count == 1, !nodes[0].hasExecutor {
       let worker = beginAsking()
       let answer = await worker.ask(nodes[0], in: asking.call, absence: .absence) {
         await asking.answer(of: $0, in: nil)
       }
-      if !worker.hasHeir {
+      if !worker.hasReplacement {
         let decision = tally.count(answer, from: 0) ?? tally.finish()
         endAsking(worker)
         return decision
@@ -52,7 +51,7 @@ extension DelegateHub {
   ///   - first: the position of the first that is asked.
   ///   - tally: counts the answers; it has begun, and has not decided.
   ///   - deadline: the deadline of the decision; `nil` for none.
-  ///   - isCounted: whether the caller is counted as long as nobody is asked; only without a deadline.
+  ///   - isCounted: whether the caller is counted already; only without a deadline.
   /// - Returns: the decision.
   @_alwaysEmitIntoClient @inline(__always)
   nonisolated func conduct<C: Combiner, E>(
@@ -67,7 +66,7 @@ extension DelegateHub {
       tally, of: nodes, from: first, admittedBy: asking.recipients.admits, in: core, asking.call,
       until: deadline, late: late
     ) { question, worker, first in
-      // It is called with this question, and so has that type.
+      // The question calls the closure with itself, and so has that type.
       let question = unsafeDowncast(question, to: TalliedQuestion<Tally<C, E>>.self)
       if let interception = question.core.interception {
         return await question.run(from: first, as: worker, within: interception, asking)
@@ -82,7 +81,7 @@ extension DelegateHub {
     return TalliedQuestion.takeDecision(of: question)
   }
 
-  /// Reports a rule that has decided before anybody is asked, if it needs more answers than there are subscribers.
+  /// Reports a rule that decided before anybody was asked, if it needs more answers than there are subscribers.
   @usableFromInline
   nonisolated func noteShortage<C: Combiner>(
     of combiner: C?, among count: Int, of type: Any.Type, in call: CallKind
@@ -102,7 +101,7 @@ extension DelegateHub {
     return Worker(for: core.number, caller: Caller.present)
   }
 
-  /// Counts off the current task, which asks nobody any more.
+  /// Ends the count of the current task, which asks nobody any more.
   @usableFromInline
   nonisolated func endAsking(_ worker: Worker) {
     worker.caller?.clear()
@@ -111,7 +110,7 @@ extension DelegateHub {
 }
 
 extension Result {
-  /// The outcome of a question that does not fail: it counts what is thrown as absent.
+  /// The outcome of a question that cannot fail, since it counts what is thrown as absent.
   @inlinable
   var outcome: Success {
     guard case .success(let outcome) = self else {
@@ -121,25 +120,25 @@ extension Result {
   }
 }
 
-/// Questions that await nothing: they are asked in the caller's task, one after another, in a plain loop.
+/// Questions that await nothing: the caller's task asks one subscriber after another, in a plain loop.
 ///
-/// Closures that belong to an actor, as those that say `@MainActor`, have forms of their own, with `P: Sendable`: by that
-/// the compiler tells them from the plain ones. They are asked side by side, on the actor.
+/// Closures that belong to an actor, for instance those that say `@MainActor`, have forms of their own. These require a
+/// sendable `P`, by which the compiler distinguishes them. Subscribers are then asked side by side, on the actor.
 extension DelegateHub {
-  /// Asks in a loop, up to the first subscriber that needs more than that.
+  /// Asks in a loop, up to the first subscriber for which a loop is not enough.
   @_alwaysEmitIntoClient @inline(never)
   nonisolated func askInPlace<P, C: Combiner, E>(
     _ asking: AskingInPlace<P, C.Response, E>, by combiner: C
   ) async throws(E) -> C.Outcome {
     let nodes = snapshot(of: asking.recipients.key)
     var combiner = combiner
-    // With nobody to ask, nobody will come to count the answers.
+    // If nobody is to be asked, no answer will end the count.
     let outcome = combiner.begin(asking: nodes.count)
     if let outcome = outcome ?? (nodes.isEmpty ? combiner.finish() : nil) {
       noteShortage(of: combiner, among: nodes.count, of: asking.recipients.base, in: asking.call)
       return outcome
     }
-    // Counted until it is decided, or until the question is: a drain has to see what is between the two as well.
+    // Counted until the decision, or until the question is counted: a drain must see no gap.
     core.begin()
     var position = 0
     if core.mayAskInPlace && asking.actor == nil {
@@ -152,8 +151,8 @@ extension DelegateHub {
     return try await askRest(of: nodes, from: position, asking, by: combiner).get()
   }
 
-  /// Asks side by side, from the first subscriber on that needs more than a loop; clients do not carry its code, for it
-  /// is seldom needed.
+  /// Asks side by side, from the first subscriber on for which a loop is not enough; seldom needed, so clients do not
+  /// carry the code.
   @usableFromInline
   nonisolated func askRest<P, C: Combiner, E>(
     of nodes: [SubscriptionNode], from first: Int, _ asking: AskingInPlace<P, C.Response, E>,
@@ -163,7 +162,7 @@ extension DelegateHub {
     return await conduct(asking, among: nodes, from: first, counting: tally, isCounted: true)
   }
 
-  /// Asks side by side from the start; clients do not carry its code.
+  /// As `decide`, but clients do not carry the code.
   @usableFromInline
   nonisolated func decideApart<C: Combiner, E>(
     _ asking: some Asking<C.Response, E>, among given: [SubscriptionNode]? = nil, by combiner: C,
@@ -175,17 +174,17 @@ extension DelegateHub {
 
 /// How questions are asked in turn: in the caller's task, or on the subscriber's own executor.
 ///
-/// With a deadline, or within interceptors, each turn is a question of its own, which is asked as those side by side.
+/// With a deadline, or within interceptors, each turn is a question of its own.
 extension DelegateHub {
   /// Asks subscriptions one after another.
   ///
   /// - Parameters:
-  ///   - recipients: who is asked.
+  ///   - recipients: whom the call is for.
   ///   - call: the kind of call; `askInTurn` ends with the first answer, `pass` when there is none.
-  ///   - duration: the time for the whole question; `nil` for as long as it takes.
-  ///   - each: the time for each turn; `nil` for as long as it takes.
+  ///   - duration: the time for the whole question; `nil` for no limit.
+  ///   - each: the time for each turn; `nil` for no limit.
   ///   - value: the initial value.
-  ///   - turn: what asks one subscriber, with the value so far, which `pass` always has.
+  ///   - turn: makes the asking of one subscriber from the value so far, which only `pass` has.
   /// - Returns: the result of the last turn.
   @_alwaysEmitIntoClient @inline(__always)
   nonisolated func inTurn<P, Value: Sendable, E>(
@@ -194,9 +193,9 @@ extension DelegateHub {
     _ turn: (Value?) -> some Asking<Value?, E>
   ) async -> Result<Value?, E> {
     let whole = deadline(within: duration)
-    // No array of the subscriptions has a name here, so that a suspended handler does not keep all of them.
+    // No variable here names the array of subscriptions, so that a suspended handler does not keep all of them alive.
     var work = WorkQueue(snapshot(of: recipients.key))
-    // Counted between the turns as well: a drain has to see it.
+    // Counted between the turns as well: a drain must see no gap.
     let worker = beginAsking()
     defer { endAsking(worker) }
     let isApart = !core.mayAskInPlace || whole != nil || each != nil
@@ -205,14 +204,13 @@ extension DelegateHub {
       if claim.isLast { _ = work.release() }
       let asking = turn(value)
       var answer = Answer<Value?, E>.absence
-      // Read once: the handler may give its subscription an executor.
       let isElsewhere = isApart || claim.node.hasExecutor
       if !isElsewhere {
         answer = await worker.ask(claim.node, in: call, absence: .absence) {
           await asking.answer(of: $0, in: nil)
         }
       }
-      if isElsewhere || worker.hasHeir {
+      if isElsewhere || worker.hasReplacement {
         answer = await takeTurn(
           of: claim.node, before: &work, as: worker, within: whole, each: each, asking)
       }
@@ -229,7 +227,7 @@ extension DelegateHub {
 
   /// Asks one subscriber in a question of its own: within a time or interceptors, or on an executor.
   ///
-  /// Once the time for all is over it asks nobody, and takes what counts for one that is left as that of all.
+  /// Once the time for all is over, it asks nobody, and returns what counts for the first late subscriber that is left.
   @usableFromInline
   nonisolated func takeTurn<Value: Sendable, E>(
     of node: SubscriptionNode, before rest: inout WorkQueue, as worker: Worker,
@@ -239,12 +237,12 @@ extension DelegateHub {
     if let left, left <= .zero {
       let nodes = [node] + rest.release().dropFirst(rest.next)
       let late = nodes.first {
-        ($0.heir ?? $0).isLate(
+        ($0.replacement ?? $0).isLate(
           admittedBy: asking.recipients.admits, in: asking.call, notingSince: nil, if: [])
       }
       return late.flatMap { asking.late?($0) } ?? .absence
     }
-    // The handler's questions find this one as the handler that awaits them, so a drain in one does not wait for it.
+    // The handler's questions find this turn as the handler that awaits them, so a drain there does not wait for it.
     let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
     defer { worker.end() }
     let turn = await HandlerContext.binding.withValue(context) {

@@ -1,25 +1,24 @@
-/// What a hub tells of itself, and waits for: its subscribers, its work and its counts.
+/// What a hub reports of its subscribers, work and counts, and how it waits for them.
 extension DelegateHub {
   /// Waits until the hub is idle, or a deadline comes: no notification is pending and no handler runs.
   ///
-  /// It also waits for what handlers post, for handlers of votes that were decided early, and for
-  /// closures in ``delayingDrain(_:)``. It waits for what other tasks post meanwhile, too. A hub
-  /// that is never idle is never drained without a deadline.
+  /// It also waits for what handlers post, for what other tasks post meanwhile, for handlers of votes that were decided
+  /// early, and for closures in ``delayingDrain(_:)``. Without a deadline, it never returns if the hub is never idle.
   ///
   /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
-  /// **Re-entrancy.** Called from a handler, it does not wait for that handler and what is queued behind it,
-  /// nor for handlers that wait themselves; it returns them as left. The same holds for a closure in
-  /// ``delayingDrain(_:)``. A `Task` that the handler has started counts as the handler, which might await
-  /// it. Not so a `Task.detached`, nor a `Task` that was started by a synchronous handler, of a notification or of a
-  /// question that is asked in a loop: a drain there waits for the handler. If a handler asks a voter that drains, and so
-  /// waits for the handler, later drains in the handler and in its other voters do not wait for that voter. In a `Task` of
-  /// a voter that nobody awaits, it may not wait for voters of that question that are asked later.
+  /// **Re-entrancy.** Called from a handler, it waits neither for that handler and what is queued behind it, nor for
+  /// handlers that wait themselves; it returns them as left. The same holds for a closure in ``delayingDrain(_:)``. A
+  /// `Task` that the handler has started counts as the handler, which might await it. A `Task.detached` does not, nor
+  /// does a `Task` that was started by a synchronous handler of a notification or of a question that is asked in a
+  /// loop: a drain there waits for the handler. If a handler asks a voter that drains, and so waits for the handler,
+  /// later drains in the handler and in its other voters do not wait for that voter. In a `Task` that a voter started
+  /// and nobody awaits, a drain may not wait for voters of that question that are asked later.
   ///
-  /// **Lifetime.** A worker may keep the hub for a moment after it has been counted off. So a hub whose last
-  /// reference is released after a drain may die a moment later.
+  /// **Lifetime.** A worker may retain the hub for a moment after its count has ended. So a hub whose last reference is
+  /// released after a drain may die a moment later.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
   ///
@@ -30,34 +29,33 @@ extension DelegateHub {
   /// if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
   /// ```
   ///
-  /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or
+  /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or
   ///   less it does not wait.
-  /// - Returns: which subscribers had work left when it returned, and how much the hub had
-  ///   itself. It is empty only if the hub came to rest.
-  /// - Complexity: O(1), and O(*n* log *n*) in the hub's *n* subscriptions if anything was left; in a handler also O(*w*)
-  ///   in the *w* handlers of the hub that wait.
+  /// - Returns: which subscribers had work left when it returned, and how much work the hub had itself; empty only if
+  ///   the hub was idle.
+  /// - Complexity: O(1), and O(*n* log *n*) in the hub's *n* subscriptions if anything was left; in a handler also
+  ///   O(*w*) in the *w* handlers of the hub that wait.
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     let isIdle = await WaitGoal.rest(of: core).wait(until: deadline(within: duration))
-    // Read before anything else is looked at. It may have come to rest since.
+    // Read before anything else: the hub may have become idle since.
     let workers = isIdle ? 0 : core.workers.value
     if workers == 0 { return Leftovers(subscribers: []) }
     let delays = core.delays.load(ordering: .relaxed)
     let left = core.topics.all.flatMap { $0.overview().nodes }.compactMap {
       Leftovers.Subscriber(leftOf: $0)
     }
-    // Read again: those that ended meanwhile are not named, and are no work of the hub's own either.
+    // Read again: subscriptions that ended meanwhile are not named, and are not the hub's own work either.
     let present = min(workers, core.workers.value)
-    // What waits for a subscriber is one worker's, until its handlers run. So with no subscriber to name, all workers
-    // are the user's delays or the hub's own.
+    // What waits for a subscriber counts as one worker, until its handlers run. So with no subscriber to name, all
+    // workers are delays or the hub's own work.
     let explained = left.reduce(delays) { $0 + max(1, $1.running) }
     return Leftovers(subscribers: left, delays: delays, ownWork: max(0, present - explained))
   }
 
   /// What has become of the notifications and questions so far, per protocol and subscriber.
   ///
-  /// It copies only numbers; the text for a subscriber is made when you read it. So metrics may
-  /// call it every second.
+  /// It copies only numbers; the text for a subscriber is made when you read it. So metrics may read it every second.
   ///
   /// **Order.** It includes what synchronous calls of the same thread have done before.
   ///
@@ -82,19 +80,19 @@ extension DelegateHub {
 extension DelegateHub {
   /// Runs a closure that ``drain(within:)`` waits for, as it waits for handlers.
   ///
-  /// For work that does not run in a handler, such as processing a request that will call the hub.
-  /// The hub is not idle until the closure has returned.
+  /// For work that runs in no handler, such as processing a request that will call the hub. The hub is not idle until
+  /// the closure has returned.
   ///
-  /// **Order.** A drain that begins after this call waits for its end; so does one that began before, if
-  /// the hub has not been idle since.
+  /// **Order.** A drain that begins after this call waits for its end; so does one that began before, if the hub has
+  /// not been idle since.
   ///
   /// **Isolation.** The closure runs in the caller's task, on the caller's actor. Works from every handler.
   ///
-  /// **Re-entrancy.** A drain that is called from the closure, or from a handler of a call that the
-  /// closure makes, waits for everything except the closure. If two closures drain, the one that
-  /// drains last does not wait for the other. A drain in a task that the closure starts and awaits
-  /// does not wait for the closure either. A drain in a detached task that the closure awaits waits
-  /// for ever, and so does one in a task that another such closure, or a handler, has started and left to it.
+  /// **Re-entrancy.** A drain that is called from the closure, or from a handler of a call that the closure makes,
+  /// waits for everything except the closure. If two closures drain, the one that drains last does not wait for the
+  /// other. A drain in a task that the closure starts and awaits does not wait for the closure either. But a drain in a
+  /// detached task that the closure awaits never returns; nor does a drain in a task that another such closure, or a
+  /// handler, has started and that this closure awaits.
   ///
   /// **Cancellation.** It ignores cancellation itself.
   ///
@@ -109,8 +107,8 @@ extension DelegateHub {
   /// ```
   ///
   /// - Parameter body: what to do.
-  /// - Returns: what it returns.
-  /// - Throws: what it throws.
+  /// - Returns: what the closure returns.
+  /// - Throws: what the closure throws.
   /// - Complexity: O(1), apart from the closure.
   public nonisolated(nonsending) func delayingDrain<R, E>(
     _ body: nonisolated(nonsending) () async throws(E) -> R
@@ -154,8 +152,8 @@ extension DelegateHub {
     /// How many closures were running that delay a drain; see ``DelegateHub/delayingDrain(_:)``.
     public internal(set) var delays = 0
 
-    /// How much of the hub's work no subscriber is named for: questions that have come to nobody yet, and
-    /// incidents that are being told.
+    /// How much of the hub's work no subscriber is named for: questions that have not reached a subscriber, and
+    /// incidents that are being reported.
     var ownWork = 0
 
     /// Whether nothing was left.
@@ -177,9 +175,9 @@ extension DelegateHub {
 extension DelegateHub {
   /// What has become of a notification when `notifyAndWait` returned.
   ///
-  /// Each subscriber that it was addressed to is counted once: as *handled*, *failed* or *missed*. Unless the call has
-  /// returned early, because of a window, a deadline, a cancellation or a wait in a handler, the three add up to
-  /// ``addressed``.
+  /// Each subscriber to which the notification was addressed is counted once: as *handled*, *failed* or *missed*.
+  /// Unless the call has returned early, because of a window, a deadline, a cancellation or a wait in a handler, the
+  /// three add up to ``addressed``.
   ///
   /// ```swift
   /// let outcome = await entries.notifyAndWait { try await $0.write(entry) }
@@ -188,38 +186,39 @@ extension DelegateHub {
   public struct Outcome: Sendable, CustomStringConvertible {
     /// How many were subscribed when it was posted, and conform if it was posted to those that do.
     ///
-    /// Whether one conforms is found in its turn: until then it is included.
+    /// Whether a subscriber conforms is found in its turn: until then it is included.
     public let addressed: Int
     /// How many handlers have returned.
     public let handled: Int
     /// How many handlers have thrown.
     public let failed: Int
     /// How many will never handle it: they died or were removed before their turn, dropped it, or an interceptor kept
-    /// it away from them.
+    /// it from them.
     public let missed: Int
-    /// Who had yet to pass the notification that the call waited for when it returned; empty unless it returned early.
+    /// The subscribers that had not finished with the awaited notification when the call returned (with `leaving:`, an
+    /// earlier one than it posted); empty unless the call returned early.
     public let left: Leftovers
 
-    /// Whether somebody was subscribed, and all of them have handled it.
+    /// Whether there were subscribers, and all of them have handled it.
     public var isHandled: Bool { addressed > 0 && handled == addressed }
 
-    /// The counts by name, and who was left if anybody was.
+    /// The counts by name, and the subscribers that were left, if any.
     public var description: String {
       let counts = "addressed \(addressed), handled \(handled), failed \(failed), missed \(missed)"
       return left.isEmpty ? counts : "\(counts); \(left)"
     }
 
     /// - Parameters:
-    ///   - receipt: the notification's.
-    ///   - left: the subscribers that seemed to have yet to pass the notification that the call waited for.
-    ///   - awaited: the receipt of that one.
+    ///   - receipt: the notification's receipt.
+    ///   - left: the subscribers that seemed not to have finished with the awaited notification.
+    ///   - awaited: the receipt of the awaited notification.
     init(_ receipt: Receipt, left: [Leftovers.Subscriber] = [], of awaited: Receipt? = nil) {
-      // First, for it may fall: the others never add up to more.
+      // Read first, because it may fall: so the others never add up to more.
       addressed = receipt.addressed.load(ordering: .sequentiallyConsistent)
       handled = receipt.handled.load(ordering: .relaxed)
       failed = receipt.failed.load(ordering: .relaxed)
       missed = receipt.missed.load(ordering: .relaxed)
-      // By the counts: a subscriber that is just passing it is not among them any more, or not yet counted.
+      // By the counts: a subscriber that is just finishing is no longer in `left`, or not yet counted.
       let rest =
         awaited === receipt
         ? addressed - handled - failed - missed : awaited?.outstanding.value ?? 0

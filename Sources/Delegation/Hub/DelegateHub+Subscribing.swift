@@ -5,55 +5,56 @@ extension DelegateHub {
   /// When it returns, every later call on that protocol reaches the subscriber.
   ///
   /// **Place.** A place is an `id:` of the protocol, or, without one, an object, and has one subscription at a time. To
-  /// subscribe at a place that is taken replaces the subscription: as another object with an equal `id:`, whose former token
-  /// has ended then; or as the same object with an option that does not hold yet, whose tokens stay good. What waits, the
-  /// place in the order and the options that you do not name go over to the new one. Questions and `forEach` go to it at
-  /// once. It gets no notification until the former one's running handler has ended; if that hangs, cancel the former
-  /// token, or unsubscribe its object. What an executor of the former one has only queued holds nobody. To subscribe the
-  /// same object again and name nothing new changes nothing, unless its subscription is finishing.
+  /// subscribe at a place that is taken replaces the subscription. If another object subscribes with an equal `id:`,
+  /// the former token has ended. If the same object subscribes with an option that does not hold yet, its tokens stay
+  /// good. What waits, the position in the order, and the options that you do not name go over to the new subscription.
+  /// Questions and `forEach` go to it at once. It gets no notification until the former one's running handler has
+  /// ended; if that handler hangs, cancel the former token, or unsubscribe its object. What is only queued for the
+  /// former one's executor delays nothing. To subscribe the same object again and name nothing new changes nothing,
+  /// unless its subscription is finishing.
   ///
-  /// **Order.** Subscribers with a higher priority are served first. Those with equal priority are
-  /// served in the order in which they subscribed.
+  /// **Order.** Subscribers with a higher priority are served first. Those with equal priority are served in the order
+  /// in which they subscribed.
   ///
   /// **Isolation.** Works from any thread and without waiting, from `init` and from every handler.
   ///
-  /// **Errors.** A value type as a subscriber stops the program with a message that names it,
-  /// because only objects can be held weakly. So does a class in the protocol's place, because no
-  /// call would reach its subscribers, and a mailbox with a limit below 1.
+  /// **Errors.** A value type as a subscriber stops the program with a message that names it, because only objects can
+  /// be held weakly. So does a class that is given as the protocol, because no call would reach its subscribers, and a
+  /// mailbox with a limit below 1.
   ///
   /// ```swift
   /// hub.subscribe(audit, to: WorkerGate.self)
   /// hub.subscribe(quota, to: WorkerGate.self, priority: 10)  // asked first
   /// ```
   ///
-  /// If you do not name an option, a new subscription has the default. To leave an executor for the hub's, name the
-  /// default one, or end the subscription and subscribe again.
+  /// An option that you do not name has its default in a new subscription. To go back to the hub's executor, end the
+  /// subscription and subscribe again, or name the default executor.
   ///
   /// - Parameters:
   ///   - subscriber: an object that conforms to the protocol.
-  ///   - protocol: the protocol, as `WorkerGate.self`.
+  ///   - protocol: the protocol, as `WorkerGate.self`. If it is not `: AnyObject`, each call of a subscriber is dearer.
   ///   - priority: higher is asked and served first; 0 by default.
-  ///   - id: identifies the subscriber, in place of the object itself: see *Place*. Ids are compared as `AnyHashable`, so
-  ///     `1`, `1.0` and `UInt8(1)` are equal. If the same object names an id that is free, its place has that id from then
-  ///     on; if another one has the id, that subscription ends, and what waited there is cancelled. What waited in a
-  ///     mailbox with a limit was chosen for the older one: the newer one does not get what
-  ///     ``Delegates/conforming(to:)`` has posted if the older one does not conform, and what the older one conforms to
-  ///     counts towards the newer one's limit. What is beyond the older one's limit, and was not dropped yet as its
-  ///     handler runs, goes over too.
+  ///   - id: identifies the subscriber, in place of the object itself: see *Place*. Ids are compared as `AnyHashable`,
+  ///     so `1`, `1.0` and `UInt8(1)` are equal. If an object that is subscribed names an id that is free, its place
+  ///     has that id from then on; if another subscription has the id, that one ends, and what waited there is
+  ///     cancelled. What waited in a mailbox with a limit was chosen for the older subscriber: if that one does not
+  ///     conform, the newer one does not get what ``Delegates/conforming(to:)`` has posted; what the older one conforms
+  ///     to counts towards the newer one's limit. What exceeds the older one's limit, and is not dropped yet because
+  ///     its handler runs, goes over too.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
-  ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default
-  ///     all of them wait.
-  ///   - executor: where its handlers run; by default that is the hub's choice. A new executor does
-  ///     not take over what was sent to an old one that does not run it. A question waits for what it
-  ///     has sent there, until the subscription ends: give a deadline. Each question that returns at
-  ///     its deadline leaves about 2 kB with an executor that stands still.
+  ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default all of them
+  ///     wait.
+  ///   - executor: where its handlers run; by default that is the hub's choice. What was sent to an older executor
+  ///     stays there, even if that does not run it. A question waits for what it has sent to an executor, until the
+  ///     subscription ends: give a deadline. Each question that returns at its deadline leaves about 2 kB with a
+  ///     blocked or suspended executor.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
   /// - Returns: the subscription, which need not be kept.
-  /// - Complexity: O(1), amortised. At a place that is taken, with a mailbox with a limit,
-  ///   O(*n*) in the *n* notifications that wait there. For an object with *n* ended subscriptions to the protocol
-  ///   whose handlers have not returned, O(*n*). A take-over also costs O(*n*) in the *n* handlers, of all hubs, that
-  ///   wait in `drain`, `notifyAndWait` or `cancelAndWait`. While other threads keep replacing the same id, it tries again.
+  /// - Complexity: O(1), amortised. At a place that is taken, with a mailbox with a limit, O(*n*) in the *n*
+  ///   notifications that wait there. For an object with *n* ended subscriptions to the protocol whose handlers have
+  ///   not returned, O(*n*). A replacement also costs O(*n*) in the *n* handlers, of all hubs, that wait in `drain`,
+  ///   `notifyAndWait` or `cancelAndWait`. While other threads keep replacing the same id, it tries again.
   @discardableResult
   public nonisolated func subscribe<P: Sendable>(
     _ subscriber: P, to protocol: P.Type, priority: Int? = nil,
@@ -70,10 +71,10 @@ extension DelegateHub {
 
   /// Subscribes an object to each of the protocols that it conforms to.
   ///
-  /// When it returns, every later call on those protocols reaches the subscriber. The protocols that it
-  /// does not conform to are skipped: a module names all protocols of its server in one line. The options are those of
-  /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for each of the subscriptions. With an `id:` that a former
-  /// object has, it replaces that one in the protocols that it conforms to; in the others the former one stays.
+  /// When it returns, every later call on those protocols reaches the subscriber. The protocols that it does not
+  /// conform to are skipped: a module names all protocols of its server in one line. The options are those of
+  /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for each of the subscriptions. If a former object
+  /// has the `id:`, it is replaced in the protocols that the new one conforms to, and stays in the others.
   ///
   /// **Order.** In each protocol it is served after those of its priority that subscribed before it.
   ///
@@ -130,14 +131,14 @@ extension DelegateHub {
     return subscriptions
   }
 
-  /// Subscribes an object to a protocol, after checking that it is an object and a protocol.
+  /// Subscribes an object to a protocol, after checking both.
   ///
   /// - Parameters:
   ///   - subscriber: the subscriber as a value of that type.
   ///   - type: the protocol.
   ///   - options: the options of the subscription.
-  ///   - priority: its priority, if one was given.
-  ///   - line: where it subscribes.
+  ///   - priority: its priority, if given.
+  ///   - line: the line that subscribes.
   /// - Returns: the subscription.
   nonisolated func add<P>(
     _ subscriber: P, to type: P.Type, _ options: SubscriptionOptions?, priority: Int? = nil,
@@ -170,12 +171,12 @@ extension DelegateHub {
     let object = Self.object(of: subscriber, dynamicType)
     let node = core.topics.find(type, owner: core).subscribe(
       (object, options, priority, line), reference: WeakReference(subscriber, object: object))
-    // What a take-over leaves is delivered by a delivery, which keeps the hub.
+    // A delivery hands out what a replacement takes over, and retains the hub.
     withExtendedLifetime(self) {}
     return Subscription(node: node)
   }
 
-  /// The object that a value of a protocol's type is.
+  /// The object behind a value of a protocol's type.
   ///
   /// An `any Error` keeps its object in a box, and a plain cast returns the box.
   static func object<P>(of subscriber: P) -> AnyObject {

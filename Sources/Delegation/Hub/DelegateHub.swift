@@ -7,12 +7,12 @@
 /// A call reaches the objects that were subscribed when it was made. The protocol is the key: the protocols
 /// of one hub are independent of each other.
 ///
-/// **Isolation.** The hub is an actor as a place for extensions of your own: none of its calls runs on it or waits
-/// for it. `forEach` calls handlers where you are; all others run off the actor, and nothing of yours runs under a
-/// lock of the library. So you may call every method from every handler.
+/// **Isolation.** The hub is an actor so that you can extend it: none of its calls runs on it or waits for it.
+/// `forEach` calls handlers where the caller is; all other calls run handlers off the actor, and no code of yours runs
+/// under a lock of the library. So you may call every method from every handler.
 ///
-/// **Order.** Synchronous calls from one thread take effect in program order. All calls on one hub
-/// take their snapshots of who is subscribed in one order.
+/// **Order.** Synchronous calls from one thread take effect in program order. All calls on one hub take their snapshots
+/// of who is subscribed in one order.
 ///
 /// **Lifetime.** What was posted is delivered even if the hub is released; then the subscriptions end.
 ///
@@ -52,8 +52,8 @@ public actor DelegateHub {
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     let executor = handlerExecutor(for: configuration.executor)
-    // In real time deadlines do not run on the hub's executor, which may be busy. Any other clock is assumed
-    // to be a test's: then they run on the hub's executor, so that the test controls the whole hub.
+    // In real time deadlines do not run on the hub's executor, which may be busy. Any other clock is taken for a
+    // test's: then they run on the hub's executor, so that the test controls the whole hub.
     let clock = configuration.clock
     let isRealTime = clock is ContinuousClock || clock is SuspendingClock
     let deadlines = DeadlineQueue(

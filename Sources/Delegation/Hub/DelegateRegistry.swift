@@ -1,5 +1,5 @@
-/// Subscribes and unsubscribes objects for one protocol of a hub; to give away, because it can neither
-/// call the subscribers nor list them.
+/// Subscribes and unsubscribes objects for one protocol of a hub; to give away, because it can neither call the
+/// subscribers nor list them.
 ///
 /// It keeps the hub alive, but not the object that has given it away.
 ///
@@ -38,11 +38,11 @@ public struct DelegateRegistry<P>: Sendable, Subscribable {
 }
 
 /// Where objects, closures and streams subscribe to one protocol: the owner's ``Delegates``, as `hub[P.self]`, the
-/// ``DelegateRegistry`` that it gives away, and whatever of yours has one.
+/// ``DelegateRegistry`` that the owner gives away, and every type of yours that has a registry.
 public protocol Subscribable<P>: Sendable {
-  /// The protocol.
+  /// The protocol to subscribe to.
   associatedtype P
-  /// What does it; to conform with, a type needs nothing else.
+  /// What subscribes; a type needs nothing else to conform.
   var registry: DelegateRegistry<P> { get }
 }
 
@@ -50,8 +50,8 @@ extension Subscribable where P: Sendable {
   /// Subscribes an object.
   ///
   /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
-  /// The registry of ``Delegates/conforming(to:)`` subscribes to the first protocol, and stops the program
-  /// if the object does not conform to that one.
+  /// The registry of ``Delegates/conforming(to:)`` subscribes to the first protocol, and stops the program if the
+  /// object does not conform to it.
   ///
   /// - Parameters:
   ///   - subscriber: an object that conforms to the protocol.
@@ -82,8 +82,9 @@ extension Subscribable {
   /// Ends an object's subscription.
   ///
   /// When it returns, no call of the protocol starts on the object any more, as with
-  /// ``DelegateHub/Subscription/cancel()``. Does nothing if it is not subscribed. If another object has taken its id, a
-  /// notification that a worker had taken for it before may still start: ``unsubscribeAndWait(_:within:)`` waits for that.
+  /// ``DelegateHub/Subscription/cancel()``. Does nothing if the object is not subscribed. If another object has its id,
+  /// a notification that a worker had taken before may still start on it: ``unsubscribeAndWait(_:within:)`` waits for
+  /// that.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///
@@ -99,7 +100,7 @@ extension Subscribable {
   ///
   /// - Parameters:
   ///   - subscriber: the object that subscribed.
-  ///   - duration: how long to wait at most; `nil` for as long as it takes.
+  ///   - duration: how long to wait at most; `nil` for no limit.
   /// - Returns: its subscription, if handlers of it run.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``, apart from the waiting.
   @discardableResult

@@ -1,11 +1,11 @@
-/// Questions whose answers are not combined: for each one's own result, and in turn.
+/// Questions whose answers are not combined: for each subscriber's own result, and in turn.
 extension Delegates {
   /// Asks every subscriber, side by side, and returns each one's own result.
   ///
-  /// It returns when all have answered, or at the deadline.
-  /// An error that a handler throws is that subscriber's result. A subscriber that has not answered at the deadline has
-  /// ``DelegateHub/ReplyError/timedOut``; it is cancelled and not waited for. Subscribers that die or are removed before
-  /// they are asked, or before the deadline at which they are late, have no reply.
+  /// It returns when all have answered, or at the deadline. An error that a handler throws is that subscriber's result.
+  /// A subscriber that has not answered at the deadline has ``DelegateHub/ReplyError/timedOut``; its handler is
+  /// cancelled and not waited for. Subscribers that die or are removed before they are asked, or before the deadline at
+  /// which they are late, have no reply.
   ///
   /// **Order.** Replies are in the order of the subscriptions, not in the order of the answers.
   ///
@@ -14,7 +14,7 @@ extension Delegates {
   /// **Errors.** It does not throw: errors are in the replies.
   ///
   /// - Parameters:
-  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less nobody
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less nobody
   ///     is asked.
   ///   - body: the question.
   /// - Returns: the replies.
@@ -30,17 +30,17 @@ extension Delegates {
 
   /// Asks the subscribers one after another until one answers.
   ///
-  /// A handler that returns `nil` has no answer, and the next subscriber is asked. Subscribers that die or are removed on
-  /// the way are skipped.
+  /// A handler that returns `nil` has no answer, and the next subscriber is asked. Subscribers that die or are removed
+  /// before their turn are skipped.
   ///
   /// **Order.** By priority, then in order of subscription; each is asked when the one before has returned. A question
   /// does not wait for the notifications posted before it.
   ///
-  /// **Isolation.** Handlers run in the caller's task, where that runs, on no actor; those of a subscription or a hub with
-  /// an executor, or within interceptors, in a task of their own, with the caller's task-locals and priority.
+  /// **Isolation.** Handlers run in the caller's task, where that runs, on no actor. With an executor of the hub or the
+  /// subscription, or within interceptors, they run in a task of their own, with the caller's task-locals and priority.
   ///
-  /// **Cancellation.** If the caller's task is cancelled, its handlers see that they are cancelled. A handler that cancels
-  /// the caller's task cancels the caller.
+  /// **Cancellation.** If the caller's task is cancelled, handlers that run there see that they are cancelled. A
+  /// handler that cancels that task cancels the caller.
   ///
   /// **Errors.** The first error thrown ends the call and is rethrown with its type.
   ///
@@ -58,13 +58,13 @@ extension Delegates {
 
   /// Asks the subscribers one after another until one answers or the deadline comes; does not throw.
   ///
-  /// As the form without `absent:`, but goes on by the deadline even if a subscriber never answers and ignores
-  /// cancellation. A subscriber that throws or is late is skipped, or has the answer that `absent` says. A handler that is
-  /// late is cancelled, and may still be running when the next subscriber is asked, or when it returns. At the deadline of
+  /// As the form without `absent:`, but returns by the deadline even if a subscriber never answers and ignores
+  /// cancellation. A subscriber that throws or is late is skipped, or has the answer that `absent` says. A late handler
+  /// is cancelled, and may still run when the next subscriber is asked, or when the call returns. At the deadline of
   /// the whole call no further subscriber is asked. With a deadline each handler runs in a task of its own.
   ///
-  /// **Cancellation.** Cancelling the caller's task cancels the handler that runs, and those that run after it. The call
-  /// returns when they have answered, or at the deadline.
+  /// **Cancellation.** Cancelling the caller's task cancels the present handler, and those that run after it: the
+  /// remaining subscribers are still asked. The call returns when they have answered, or at the deadline.
   ///
   /// ```swift
   /// let user = await hub[Authenticator.self].askInTurn(
@@ -73,12 +73,12 @@ extension Delegates {
   /// ```
   ///
   /// - Parameters:
-  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less nobody
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less nobody
   ///     is asked.
-  ///   - each: how long to wait for each subscriber at most; `nil` for as long as it takes. Both may be given.
+  ///   - each: how long to wait for each subscriber at most; `nil` for no limit. Both may be given.
   ///   - absence: what to count for a subscriber that throws or is late: nothing, or an answer; `nil` is no answer.
   ///   - body: the question.
-  /// - Returns: the first answer; `nil` if nobody had one, and if nobody had one in time.
+  /// - Returns: the first answer; `nil` if there was none, or none in time.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @_alwaysEmitIntoClient
   public func askInTurn<R: Sendable>(
@@ -94,16 +94,16 @@ extension Delegates {
 
   /// Passes a value through the subscribers, each of which may change it or stop it.
   ///
-  /// Each handler gets what the one before returned. A handler that returns `nil` stops the value: no subscriber after it
-  /// is called. Subscribers that die or are removed on the way are skipped. If nobody is subscribed, the value comes back
-  /// as it is.
+  /// Each handler gets what the one before returned. A handler that returns `nil` stops the value: no subscriber after
+  /// it is called. Subscribers that die or are removed before their turn are skipped. If nobody is subscribed, the
+  /// value comes back as it is.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with `askInTurn`.
   ///
   /// - Parameters:
   ///   - value: the value to pass.
   ///   - body: the step.
-  /// - Returns: what the last one returned, or `nil` if one stopped it.
+  /// - Returns: what the last handler returned, or `nil` if a handler stopped the value.
   /// - Throws: the first error that a handler threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @_alwaysEmitIntoClient
@@ -117,21 +117,21 @@ extension Delegates {
 
   /// Passes a value through the subscribers until the deadline comes; does not throw.
   ///
-  /// As the form without `absent:`, with times as `askInTurn` has them. A subscriber that throws or is late is skipped and
-  /// leaves the value as it is, or has the answer that `absent` says.
+  /// As the form without `absent:`, with times as `askInTurn` has them. A subscriber that throws or is late is skipped
+  /// and leaves the value as it is, or has the answer that `absent` says.
   ///
   /// - Warning: With `absent: .abstains` the value that comes back at the deadline may not have been seen by all
-  ///   subscribers. If each of them must see it, stop it with `.counts(as: nil)`.
+  ///   subscribers. If each subscriber must see the value, stop it with `.counts(as: nil)`.
   ///
   /// - Parameters:
   ///   - value: the value to pass.
-  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less nobody
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less nobody
   ///     is asked.
-  ///   - each: how long to wait for each subscriber at most; `nil` for as long as it takes. Both may be given.
+  ///   - each: how long to wait for each subscriber at most; `nil` for no limit. Both may be given.
   ///   - absence: what to count for a subscriber that throws or is late: nothing, or an answer; `nil` stops the value.
   ///   - body: the step.
-  /// - Returns: what the last one returned, `nil` if one stopped it; at the deadline the value so far, or what `absent`
-  ///   says.
+  /// - Returns: what the last handler returned, `nil` if a handler stopped the value; at the deadline the value so far,
+  ///   or what `absent` says.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @_alwaysEmitIntoClient
   public func pass<V: Sendable>(

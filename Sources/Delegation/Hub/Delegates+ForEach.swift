@@ -2,24 +2,23 @@
 extension Delegates {
   /// Calls every subscriber, one after another, where the caller runs.
   ///
-  /// When it returns, everybody who was subscribed has been called: of two calls made one after another, everybody has
-  /// had the first before anybody has the second. As with `Sequence.forEach`, the closure does not escape, and need
-  /// not be `Sendable`: it may use local variables, `inout` parameters and the state of the caller's actor.
+  /// When it returns, all who were subscribed have been called: of two such calls, all have had the first before
+  /// anybody has the second. As with `Sequence.forEach`, the closure does not escape, and need not be `Sendable`: it
+  /// may use local variables, `inout` parameters and the state of the caller's actor.
   ///
-  /// **Order.** By priority, then in order of subscription, or the other way round. It calls those that were
-  /// subscribed when it was called, and includes what the same thread has changed before. One whose subscription has
-  /// ended, or that has died, before its turn is not called; if another object has taken its `id:`, that one is. It
-  /// overtakes what waits in mailboxes, as questions do.
+  /// **Order.** By priority, then in order of subscription, or reversed. It calls those that were subscribed when it
+  /// was called, and sees what the same thread has changed before. A subscriber whose subscription has ended, or that
+  /// has died, before its turn is not called; a replacement of the subscription is. The call overtakes what waits in
+  /// mailboxes, as questions do.
   ///
   /// **Isolation.** Works from synchronous code, on any thread and actor; all handlers run there.
-  /// ``DelegateHub/Configuration/executor`` is for calls that the hub makes, and interceptors and
-  /// ``DelegateHub/Configuration/slowAfter`` for what may suspend.
+  /// ``DelegateHub/Configuration/executor``, interceptors and ``DelegateHub/Configuration/slowAfter`` do not apply.
   ///
   /// **Re-entrancy.** A handler may call everything, `forEach` of the same protocol too.
   ///
-  /// **Errors.** The first error ends the call, and is rethrown with its type: the subscribers after that one are not
-  /// called. A subscriber with an executor of its own (`on:`) stops the program with a message that says who it is:
-  /// the closure cannot leave the caller's thread.
+  /// **Errors.** The first error ends the call, and is rethrown with its type: the remaining subscribers are not
+  /// called. A subscriber with an executor of its own (`on:`) stops the program with a message that names it: the
+  /// closure cannot leave the caller's thread.
   ///
   /// ```swift
   /// hub[ConnectionDelegate.self].forEach { $0.connection(self, didReceive: message) }
@@ -29,7 +28,7 @@ extension Delegates {
   /// ```
   ///
   /// - Parameters:
-  ///   - isReversed: whether the last one is called first.
+  ///   - isReversed: whether the last subscriber is called first.
   ///   - body: what to do with each subscriber.
   /// - Throws: the first error that the closure threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
@@ -44,7 +43,7 @@ extension Delegates {
     for position in nodes.indices {
       let node = nodes[isReversed ? nodes.count - 1 - position : position]
       if try node.callForEach(in: recipients, body) == nil {
-        try node.callHeir(in: recipients, body)
+        try node.callReplacement(in: recipients, body)
       }
     }
   }
@@ -53,22 +52,22 @@ extension Delegates {
   ///
   /// As the synchronous form, for a closure that awaits. The closure runs on the caller's actor, and on the executor
   /// that the caller's task prefers, within ``DelegateHub/Configuration/interceptors``; an `async` method of an actor
-  /// runs on that actor. One that is added while a handler is suspended is not called. One with an executor of its own
-  /// (`on:`) stops the program here too.
+  /// runs on that actor. A subscriber that is added while a handler is suspended is not called. A subscriber with an
+  /// executor of its own (`on:`) stops the program here too.
   ///
   /// **Re-entrancy.** A handler may drain, and cancel its own subscription and wait.
   ///
   /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled; the call goes on all the same.
   ///
   /// - Parameters:
-  ///   - isReversed: whether the last one is called first.
+  ///   - isReversed: whether the last subscriber is called first.
   ///   - body: what to do with each subscriber.
   /// - Throws: the first error that the closure threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public nonisolated(nonsending) func forEach<E>(
     reversed isReversed: Bool = false, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async throws(E) {
-    // No array of the subscriptions has a name here, so that the last handler does not keep all of them.
+    // No variable lives on with the array of subscriptions, so that the last handler does not keep all of them alive.
     let nodes = hub.snapshot(of: recipients.key)
     var work = WorkQueue(isReversed ? nodes.reversed() : consume nodes)
     let worker = hub.beginAsking()
@@ -126,7 +125,7 @@ extension SubscriptionNode {
 
   /// Calls the subscriber on the current thread.
   ///
-  /// - Returns: `nil` if it was not called.
+  /// - Returns: `nil` if the subscriber was not called.
   @_alwaysEmitIntoClient
   @inline(__always)
   func callForEach<P, E>(
@@ -138,15 +137,16 @@ extension SubscriptionNode {
     }
   }
 
-  /// Calls the one that has the place of this subscription, which was not called, if there is one.
+  /// Calls the replacement of this subscription, which was not called, if there is one.
   @_alwaysEmitIntoClient
   @inline(never)
-  func callHeir<P, E>(
+  func callReplacement<P, E>(
     in recipients: Recipients<P>, _ body: (P) throws(E) -> Void
   ) throws(E) {
-    var next = heir
-    while let heir = next {
-      next = try heir.callForEach(in: recipients, body) == nil ? heir.heir : nil
+    var next = replacement
+    while let replacement = next {
+      let answer: Void? = try replacement.callForEach(in: recipients, body)
+      next = answer == nil ? replacement.replacement : nil
     }
   }
 

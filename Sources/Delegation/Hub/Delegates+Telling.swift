@@ -2,16 +2,16 @@
 extension Delegates {
   /// Calls a synchronous handler on every subscriber, without waiting for any.
   ///
-  /// When it returns, the notification waits for every subscriber. None of them needs to have handled it. If nobody is
+  /// When it returns, the notification waits for every subscriber, and need not have been handled. If nobody is
   /// subscribed, nothing is posted or counted.
   ///
-  /// The closure runs later, and reads then what it refers to: `{ $0.did(self.current) }` gives what `current` is
-  /// when the handler runs. To give what it was when you posted, capture it: `{ [current] in $0.did(current) }`.
+  /// The closure runs later, and then reads what it refers to: `{ $0.did(self.current) }` gives what `current` is when
+  /// the handler runs. To give what it was when you posted, capture it: `{ [current] in $0.did(current) }`.
   ///
-  /// **Order.** Each subscriber handles a protocol's notifications one at a time, in the order of posting, those of
-  /// all three forms. A notification from a handler comes after the present one. There is no order across subscribers:
-  /// with 0 and 1 posted, *a* may have had both before *b* has the first, `a0 a1 b0 b1`. Where that matters use
-  /// `forEach`, which calls `a0 b0 a1 b1`, or one protocol and one subscriber.
+  /// **Order.** Each subscriber handles a protocol's notifications, of all three forms, one at a time, in the order of
+  /// posting. A notification from a handler comes after the present one. There is no order across subscribers: with 0
+  /// and 1 posted, *a* may have had both before *b* has the first, `a0 a1 b0 b1`. Where that matters use `forEach`,
+  /// which calls `a0 b0 a1 b1`, or one protocol and one subscriber.
   ///
   /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the hub's executor or the
   /// subscription's, on no actor.
@@ -29,9 +29,9 @@ extension Delegates {
   /// Calls an asynchronous handler on every subscriber, without waiting for any.
   ///
   /// As the synchronous form. A subscriber's next notification begins only when the handler has returned, even if it
-  /// suspends for long. The others go on meanwhile. An `async` method of an actor runs on that actor, and a closure that
-  /// belongs to an actor, as one that says `@MainActor`, runs there; one that awaits may be entered there after its
-  /// subscription has ended.
+  /// suspends for long. The others go on meanwhile. An `async` method of an actor runs on that actor, and a closure
+  /// that belongs to an actor, for instance because it says `@MainActor`, runs there; if it awaits, it may be entered
+  /// there after its subscription has ended.
   ///
   /// - Parameter body: what to do with each subscriber.
   /// - Complexity: O(1) in the number of subscribers.
@@ -42,31 +42,33 @@ extension Delegates {
     hub.post(in: recipients) { .awaiting(body, in: $0) }
   }
 
-  /// Calls a handler on every subscriber, and waits until all have handled it.
+  /// Calls a handler on every subscriber, and waits until all have handled the notification.
   ///
-  /// When it returns before the deadline, nobody who was subscribed when it was posted has it before them any more, and
-  /// the outcome says how many have handled it. It does not wait for a subscriber that dies, is removed, or drops the
-  /// notification because its mailbox is full. If the handler of a removed subscriber already runs, or waits for the main
-  /// actor or in an interceptor, it waits for that handler. The death of one whose executor stands still is found at the
-  /// next call on the protocol.
+  /// When it returns before the deadline, every subscriber at the time of posting has finished with the notification,
+  /// and the outcome says how many have handled it. It does not wait for a subscriber that dies, is removed, or drops
+  /// the notification because its mailbox is full. If the handler of a removed subscriber already runs, or waits for
+  /// the main actor or in an interceptor, it waits for that handler. The death of a subscriber whose executor is
+  /// blocked or suspended is found at the next call on the protocol.
   ///
-  /// **A window.** It posts at once, and returns when everybody has passed the notification that was posted `leaving`
-  /// such calls before this one, by any poster; with 0, its own. So with *p* posters at most `leaving + p` of theirs wait
-  /// anywhere, and a slow subscriber slows the posters down. With a window it does not wait for the handler of one whose
-  /// subscription has ended, which may hang. The outcome is that of its own notification so far.
+  /// **A window.** With `leaving: n`, it posts at once, and returns when all subscribers have finished with the
+  /// notification of the *n*th such call before this one, by any poster; with 0, with its own. So with *p* posters at
+  /// most *n* + *p* of their notifications wait anywhere, and a slow subscriber slows the posters down. With a window
+  /// it does not wait for a handler whose subscription has ended, which may hang. The outcome is that of its own
+  /// notification so far.
   ///
   /// **Order.** As with `notify`: it comes after what was posted before and before what is posted later.
   ///
-  /// **Isolation.** Handlers run as those of `notify`, and not in the caller's task. They have the priority that the
-  /// caller had when it called, if that is higher than the default, unless a worker was under way already.
+  /// **Isolation.** Handlers run as those of `notify`, not in the caller's task, though maybe on its thread until one
+  /// suspends. They have the priority that the caller had when it called, if that is higher than the default, unless a
+  /// worker was under way already.
   ///
   /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that subscriber, which handles
-  /// nothing else until the handler returns, nor for subscribers whose handlers wait themselves; these are `left`.
-  /// A `Task` that a handler has started counts as the handler, which might await it.
+  /// nothing else until the handler returns, nor for subscribers whose handlers wait themselves; these are `left`. A
+  /// `Task` that a handler has started counts as the handler, which might await it.
   ///
-  /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left; the notification goes on,
-  /// as it does after the deadline. While a handler runs in the caller's place, which may be so without a window, a deadline
-  /// and an executor of the hub, that is noticed once the handler suspends.
+  /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left; the notification goes
+  /// on, as it does after the deadline. Without a window, a deadline and an executor of the hub, a handler may run on
+  /// the caller's thread: then the call notices the cancellation once the handler suspends.
   ///
   /// **Errors.** A handler that throws is reported to ``DelegateHub/Configuration/onIncident``, and counted as failed.
   ///
@@ -79,12 +81,12 @@ extension Delegates {
   ///
   /// - Parameters:
   ///   - window: how many such notifications, of those posted last, need not have been handled; 0 by default.
-  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less it
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less it
   ///     does not wait.
   ///   - body: what to do with each subscriber.
-  /// - Returns: what has become of it.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left; in a handler also in the
-  ///   number of the hub's handlers that wait.
+  /// - Returns: what has become of the notification.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left; in a handler also in
+  ///   the number of the hub's handlers that wait.
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
@@ -96,7 +98,7 @@ extension Delegates {
     }
   }
 
-  /// Calls a synchronous handler on every subscriber, and waits until all have handled it.
+  /// Calls a synchronous handler on every subscriber, and waits until all have handled the notification.
   ///
   /// As the asynchronous form, for a closure that awaits nothing.
   ///
@@ -104,9 +106,9 @@ extension Delegates {
   ///   - window: how many such notifications, of those posted last, need not have been handled.
   ///   - duration: how long to wait at most, by the hub's clock.
   ///   - body: what to do with each subscriber.
-  /// - Returns: what has become of it.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left; in a handler also in the
-  ///   number of the hub's handlers that wait.
+  /// - Returns: what has become of the notification.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left; in a handler also in
+  ///   the number of the hub's handlers that wait.
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
@@ -119,7 +121,7 @@ extension Delegates {
   }
 }
 
-/// The same on an actor.
+/// Notifications that are handled on an actor.
 extension Delegates where P: Sendable {
   /// Calls a handler on every subscriber on an actor, without waiting for any.
   ///
@@ -140,7 +142,7 @@ extension Delegates where P: Sendable {
     hub.post(in: recipients) { .calling(isolated: body, in: $0) }
   }
 
-  /// Calls a handler on every subscriber on an actor, and waits until all have handled it.
+  /// Calls a handler on every subscriber on an actor, and waits until all have handled the notification.
   ///
   /// As the asynchronous form, for a closure or function that belongs to an actor and awaits nothing. A subscriber that
   /// dies, or whose subscription ends, before the actor is free is not called.
@@ -149,9 +151,9 @@ extension Delegates where P: Sendable {
   ///   - window: how many such notifications, of those posted last, need not have been handled.
   ///   - duration: how long to wait at most, by the hub's clock.
   ///   - body: what to do with each subscriber.
-  /// - Returns: what has become of it.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left; in a handler also in the
-  ///   number of the hub's handlers that wait.
+  /// - Returns: what has become of the notification.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left; in a handler also in
+  ///   the number of the hub's handlers that wait.
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
@@ -164,7 +166,7 @@ extension Delegates where P: Sendable {
   }
 }
 
-/// How notifications are posted: what ``Delegates`` shares, and how a closure becomes their handler.
+/// How notifications are posted, and how a closure becomes their handler.
 extension DelegateHub {
   /// Posts a notification; its handler is made only if somebody may be subscribed.
   @_alwaysEmitIntoClient
@@ -214,7 +216,7 @@ extension DelegateHub {
         ? wrapped(handler, in: receipt == nil ? .notify : .notifyAndWait) : handler,
       receipt: receipt)
     guard topic.post(content, for: core) else { return }
-    // Not lower than the default: others may wait for the same delivery.
+    // Not lower than the default: other callers may wait for the same delivery.
     core.startDelivery(
       of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium),
       inPlaceOf: caller)
@@ -238,7 +240,7 @@ extension Notification.Handler {
   static func calling<P>(
     _ body: @escaping @Sendable (P) throws -> Void, in recipients: Recipients<P>
   ) -> Self {
-    // Made without the recipients where they are all: what it captures would be stored for each notification.
+    // If all subscribers are meant, without the recipients: each notification would store them.
     if recipients.admits == nil {
       return .synchronous { reference in
         guard let subscriber = reference.load(as: P.self) else { return .expired }
@@ -271,8 +273,8 @@ extension Notification.Handler {
     }
   }
 
-  /// Calls a closure on its actor, if it belongs to one: a subscription that ends, or a subscriber that dies, before the
-  /// actor is free is not called.
+  /// Calls a closure on its actor, if it belongs to one; not for a subscription that has ended, or a subscriber that
+  /// has died, before the actor is free.
   @usableFromInline
   static func calling<P>(
     isolated body: @escaping @isolated(any) @Sendable (P) throws -> Void,

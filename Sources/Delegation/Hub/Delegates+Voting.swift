@@ -2,30 +2,29 @@
 extension Delegates {
   /// Asks every subscriber for a yes or no, side by side, and combines the answers.
   ///
-  /// Returns as soon as the outcome is fixed. Handlers that still run are then cancelled and not waited for, and handlers
-  /// that have not begun are not called.
+  /// Returns as soon as the outcome is decided. Handlers that still run are then cancelled and not waited for, and
+  /// handlers that have not begun are not called.
   ///
-  /// **Order.** Subscribers are asked by priority, then in order of subscription; they answer in any order. Handlers that
-  /// suspend overlap, so the call takes as long as the slowest of them. If the hub has no executor, handlers may run on
-  /// the caller's thread until one suspends. One that blocks there delays the subscribers after it and the caller, even
-  /// if another answer fixes the outcome meanwhile. With a deadline it delays nobody as long as the pool has a thread
-  /// left. One whose subscription has ended before its turn is not asked; if another object has taken its `id:`, that
-  /// one is.
+  /// **Order.** Subscribers are asked by priority, then in order of subscription; they answer in any order. Handlers
+  /// that suspend overlap, so the call takes as long as the slowest of them. If the hub has no executor, handlers may
+  /// run on the caller's thread until one suspends. A handler that blocks there delays the remaining subscribers and
+  /// the caller, even if another answer decides meanwhile. With a deadline it delays nobody as long as the pool has a
+  /// thread left. A subscriber whose subscription has ended before its turn is not asked; a replacement of the
+  /// subscription is.
   ///
-  /// **Isolation.** Handlers run on the hub's executor or the subscription's, if there is one, otherwise on the pool or on
-  /// the caller's thread, as above. They run on no actor, with the caller's task-locals and the priority that it had when
-  /// it asked; an `async` method of an actor runs on that actor. A closure that belongs
-  /// to an actor, as one that says `@MainActor`, runs there. If it awaits nothing, a subscriber that has been removed
-  /// there is not asked afterwards, in any call. One that awaits may still be entered.
+  /// **Isolation.** Handlers run on the hub's executor or the subscription's, if there is one, otherwise on the pool or
+  /// on the caller's thread, as above. They run on no actor, with the caller's task-locals and the priority that it had
+  /// when it asked; an `async` method of an actor runs on that actor. A closure that belongs to an actor, for instance
+  /// because it says `@MainActor`, runs there. If it awaits nothing, a subscriber that has been removed there is not
+  /// asked afterwards, in any call. If it awaits, it may still be entered.
   ///
-  /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when they have answered. While
-  /// a handler runs in the caller's place, that is noticed once it suspends. The thread that cancels runs the handlers'
-  /// cancellation handlers: one that blocks holds up that thread, and the call. A single subscriber is asked in the
-  /// caller's own task, if neither it nor the hub has an executor: a handler that cancels its task then cancels the
-  /// caller.
+  /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when they have answered.
+  /// While a handler runs on the caller's thread, this is noticed once it suspends. The thread that cancels runs the
+  /// handlers' cancellation handlers: if one blocks, that thread and the call wait. If neither a single subscriber nor
+  /// the hub has an executor, the caller's own task asks it: a handler that cancels its task then cancels the caller.
   ///
-  /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type. A rule that needs
-  /// more answers than there are subscribers is an incident; see ``DelegateHub/Incident/Kind/tooFew``.
+  /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type. A rule that
+  /// needs more answers than there are subscribers is an incident; see ``DelegateHub/Incident/Kind/tooFew``.
   ///
   /// - Parameters:
   ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
@@ -44,12 +43,12 @@ extension Delegates {
   /// Asks every subscriber for a yes or no, returns by a deadline, and does not throw.
   ///
   /// As the form without `absent:`, but it returns by the deadline even if a subscriber never answers and ignores
-  /// cancellation. A subscriber that throws or is late counts as `absent` says. Late handlers are cancelled, and may still
-  /// run when it returns; one that never returns leaves about 2 kB for each question. One whose subscription has ended by
-  /// the deadline is not there, even if its handler runs, and nobody is told that it is late: a vote that must fail closed
-  /// says `ofAtLeast:`.
+  /// cancellation. A subscriber that throws or is late counts as `absent` says. Late handlers are cancelled, and may
+  /// still run when it returns; a handler that never returns leaves about 2 kB for each question. A subscriber whose
+  /// subscription has ended by the deadline counts as absent, even if its handler runs, and is not reported as late: a
+  /// vote that must fail closed says `ofAtLeast:`.
   ///
-  /// With a deadline no handler runs in the caller's place, and a cancellation handler that blocks holds up neither the
+  /// With a deadline no handler runs on the caller's thread, and a cancellation handler that blocks delays neither the
   /// call nor the thread that cancels.
   ///
   /// ```swift
@@ -60,7 +59,7 @@ extension Delegates {
   ///
   /// - Parameters:
   ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
-  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less nobody
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less nobody
   ///     is asked.
   ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
@@ -78,17 +77,17 @@ extension Delegates {
 
   /// Asks every subscriber for a yes or no with a closure that awaits nothing.
   ///
-  /// As the asynchronous form, but the subscribers are asked in the caller's task, in a plain loop, where that task runs.
+  /// As the asynchronous form, but the caller's task asks the subscribers in a plain loop, where that task runs.
   ///
-  /// **Order.** One after another, by priority, then in order of subscription, up to the answer that fixes the outcome. A
-  /// handler that blocks its thread holds up the others and the caller.
+  /// **Order.** One after another, by priority, then in order of subscription, up to the answer that decides. A handler
+  /// that blocks its thread delays the remaining subscribers and the caller.
   ///
   /// **Isolation.** Handlers run on no actor. If the hub has an executor, interceptors or
-  /// ``DelegateHub/Configuration/slowAfter``, all are asked as by the asynchronous form. If a subscriber has an executor,
-  /// it and those after it are.
+  /// ``DelegateHub/Configuration/slowAfter``, all are asked as by the asynchronous form. If a subscriber has an
+  /// executor, so are this subscriber and those after it.
   ///
-  /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled. A handler that cancels that task
-  /// cancels the caller.
+  /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled. A handler that cancels that
+  /// task cancels the caller.
   ///
   /// - Parameters:
   ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
@@ -130,7 +129,7 @@ extension Delegates {
   ///
   /// - Parameters:
   ///   - combiner: how the responses combine.
-  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less nobody
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less nobody
   ///     is asked.
   ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
@@ -164,16 +163,16 @@ extension Delegates {
   }
 }
 
-/// The same with closures that await nothing and belong to an actor, as those that say `@MainActor`.
+/// Questions with closures that await nothing and belong to an actor, for instance because they say `@MainActor`.
 ///
-/// They are called on the actor. A subscriber that is gone does not wait for it, and one that dies, or whose subscription
-/// ends, before the actor is free is not asked: it has not begun.
+/// They are called on the actor. A subscriber that is gone does not wait for the actor; one that dies, or whose
+/// subscription ends, before the actor is free is not asked.
 extension Delegates where P: Sendable {
   /// Asks every subscriber for a yes or no on an actor, with a closure that awaits nothing.
   ///
   /// As the asynchronous form, for a closure or function that says `@MainActor`, or is on another global actor. A
-  /// subscriber that dies, or whose subscription ends, before the actor is free is not asked. With a protocol that is not
-  /// `Sendable`, which language mode 5 lets you name, handlers run off the actor; the compiler warns.
+  /// subscriber that dies, or whose subscription ends, before the actor is free is not asked. With a protocol that is
+  /// not `Sendable`, which language mode 5 lets you name, handlers run off the actor; the compiler warns.
   ///
   /// - Parameters:
   ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.

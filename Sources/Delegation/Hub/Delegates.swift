@@ -1,6 +1,6 @@
 /// The calls to the subscribers of one protocol; for the hub's owner.
 ///
-/// ``DelegateHub/subscript(_:)`` gives those of a hub that has several protocols; this makes a hub of its own:
+/// ``DelegateHub/subscript(_:)`` gives those of a hub that has several protocols; `init` makes a hub of its own:
 ///
 /// ```swift
 /// actor Worker {
@@ -37,9 +37,9 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// The subscribers that also conform to a further protocol: optional methods.
   ///
   /// They are still subscribers of the first protocol. Notifications that are posted here use its order and its
-  /// mailboxes, so optional ones never overtake others. One that does not conform is not called. Such a notification is
-  /// counted as ``DelegateHub/Statistics/Counts/passedOver``, and in a mailbox with a limit it takes a place like any
-  /// other until its turn. A question is not put to such a subscriber, and `absent:` is not applied to it.
+  /// mailboxes, so optional ones never overtake others. For a subscriber that does not conform, such a notification is
+  /// counted as ``DelegateHub/Statistics/Counts/passedOver``, and until its turn it counts towards a mailbox's limit as
+  /// any other. A question is not put to such a subscriber, and `absent:` is not applied to it.
   ///
   /// ```swift
   /// let progress = delegates.conforming(to: WorkerProgressObserver.self)
@@ -53,7 +53,7 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// **Isolation.** Works from any thread and from every handler.
   ///
   /// - Parameter protocol: the further protocol.
-  /// - Returns: the calls for them. Its registry subscribes to the first protocol all the same.
+  /// - Returns: the calls for them. Their registry still subscribes to the first protocol.
   /// - Complexity: O(1).
   public func conforming<Narrower: Sendable>(to protocol: Narrower.Type) -> Delegates<Narrower> {
     Delegates<Narrower>(hub: hub, recipients: recipients.conforming(to: `protocol`))
@@ -68,14 +68,14 @@ public struct Delegates<P>: Sendable, Subscribable {
 
   // MARK: Looking in
 
-  /// Whether nobody is subscribed who is alive, and conforms.
+  /// Whether no subscriber is alive and conforms.
   ///
   /// To skip work that is not needed if nobody listens. A question does not need it: its combiner says what the outcome
   /// is with nobody to ask.
   ///
   /// **Isolation.** Works from any thread and from every handler. It may be out of date by the time it is read.
   ///
-  /// - Complexity: O(1) if the first one is alive, and conforms, and the order is known; otherwise O(*n*) in the
+  /// - Complexity: O(1) if the first subscriber is alive, and conforms, and the order is known; otherwise O(*n*) in the
   ///   protocol's *n* subscriptions.
   public var isEmpty: Bool {
     !hub.snapshot(of: recipients.key).contains {
@@ -101,18 +101,17 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public var subscribers: [P] {
     hub.snapshot(of: recipients.key).compactMap {
-      let node = $0.heir ?? $0
-      return node.isOpen ? recipients.load(node.reference) : nil
+      $0.current.flatMap { recipients.load($0.reference) }
     }
   }
 
   /// Whether anybody is subscribed, for work that is to run only then: the present value, then each change.
   ///
-  /// Each loop gets the present value first. Of changes that come faster than it asks it gets the latest, if that is
-  /// another value than the last. The sequence ends when the hub is released, which it does not keep, and when its task
-  /// is cancelled. A subscriber that has died counts until a call or the hub's search for dead ones has found it: if
-  /// nothing is posted, read ``isEmpty`` now and then. After ``finish()`` it is false. All of
-  /// the protocol that was subscribed to count, whether or not they conform to further ones.
+  /// Each loop gets the present value first. Of changes that come faster than the loop asks it gets the latest, if that
+  /// differs from the last value. The sequence ends when the hub is released, which it does not keep alive, and when
+  /// its task is cancelled. A subscriber that has died counts until a call or the hub's search for dead ones has found
+  /// it: if nothing is posted, read ``isEmpty`` now and then. After ``finish()`` the value is false. All subscribers of
+  /// the first protocol count, whether or not they conform to further ones.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
@@ -122,7 +121,8 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// }
   /// ```
   ///
-  /// - Complexity: O(1). The subscription that is first, the end of the last, and the end of a loop: O(*n*) in *n* loops.
+  /// - Complexity: O(1); O(*n*) in *n* loops when the first subscription comes, when the last ends, and when a loop
+  ///   ends.
   public var demand: DelegateHub.Demand {
     DelegateHub.Demand(topic: hub.core.topics.find(recipients.base, owner: hub.core))
   }
@@ -144,9 +144,9 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// Closes the protocol of this hub for good: each subscription ends once its subscriber has handled what was posted
   /// before.
   ///
-  /// It returns at once. A subscription for which nothing waits ends at once, as ``DelegateHub/Subscription/finish()`` ends
-  /// it. What is posted later is to nobody. Who subscribes later gets what is replayed (`Events(replaying:)`), and its
-  /// subscription ends: the loop over a stream does, and `next` returns `nil`.
+  /// It returns at once. A subscription for which nothing waits ends at once, as with
+  /// ``DelegateHub/Subscription/finish()``. What is posted later is posted to nobody. A subscription that is made later
+  /// gets what is replayed (`Events(replaying:)`), and ends: the loop over a stream does, and `next` returns `nil`.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
@@ -157,26 +157,26 @@ public struct Delegates<P>: Sendable, Subscribable {
 extension Delegates where P: Sendable {
   /// Makes the calls for one protocol of a hub, by default of a new one.
   ///
-  /// With a replay, a new subscription first gets the latest notifications, those included that were posted while nobody
-  /// was subscribed, in order and at most that many, and then what follows, without a gap: the present state for who
-  /// comes late. Each counts as addressed to it; `notifyAndWait` does not wait for who subscribes after it has posted.
-  /// The hub keeps their closures, with what these capture, until newer ones come, whose posters release them, or it is
-  /// released. One that takes over an id gets what waits for that instead, and a mailbox with a limit gets no more than
-  /// it may hold. Questions and `forEach` are not replayed.
+  /// With a replay, a new subscription first gets the latest notifications, including those posted while nobody was
+  /// subscribed, in order and at most that many, and then what follows, without a gap: the present state for late
+  /// subscribers. Each counts as addressed to the subscription; `notifyAndWait` does not wait for subscriptions that
+  /// are made after it has posted. The hub keeps the closures of these notifications, with what they capture, until
+  /// newer notifications come, whose posters release them, or the hub is released. A replacement gets what waits in its
+  /// place instead, and a mailbox with a limit gets no more than it may hold. Questions and `forEach` are not replayed.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
   /// ```swift
   /// let states = Events<ConnectionState>(replaying: 1)
   /// states.post(.connected)
-  /// states.registry.observe { print($0) }  // connected
+  /// states.observe { print($0) }  // connected
   /// ```
   ///
   /// - Parameters:
   ///   - protocol: the protocol, as `WorkerObserver.self`.
-  ///   - hub: the hub.
-  ///   - count: how many of the latest notifications, from now on, a new subscription gets first; if several ask for a
-  ///     replay of one protocol of a hub, the greatest count holds for all. 0 or less asks for none.
+  ///   - hub: the hub; two `Events` of one type and one hub are one channel.
+  ///   - count: how many of the latest notifications, from now on, a new subscription gets first; of several counts for
+  ///     one protocol of a hub, the greatest holds for all. 0 or less asks for no replay.
   /// - Complexity: O(1), amortised.
   public init(
     _ protocol: P.Type = P.self, of hub: DelegateHub = DelegateHub(), replaying count: Int = 0

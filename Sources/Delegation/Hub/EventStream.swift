@@ -2,37 +2,38 @@
 ///
 /// ``Subscribable/stream(id:priority:mailbox:fileID:line:)`` makes it.
 ///
-/// What is posted waits in the subscription's mailbox, and nowhere else, until a loop takes it. An event is *handled*
-/// when the loop asks for the next one, or when its iterator is released, as it is after a `break`. Until then
-/// ``DelegateHub/drain(within:)`` and `notifyAndWait` wait for it, so a slow loop
-/// slows such a poster down; statistics count it, and leftovers name the line that made the stream. A stream that is
-/// kept while nobody loops over it holds a `drain` without a deadline, as a handler does that hangs.
+/// What is posted waits in the subscription's mailbox, and nowhere else, until a loop takes it. An event is *in hand*
+/// from then until the loop asks for the next one, or its iterator is released, as it is after a `break`: then it is
+/// *handled*. Until then ``DelegateHub/drain(within:)`` and `notifyAndWait` wait for it, so a slow loop slows such a
+/// poster down; statistics count it, and leftovers name the line that made the stream. If a stream is retained while
+/// nobody loops over it, a `drain` without a deadline waits for ever, as it does for a handler that hangs.
 ///
-/// **End.** The stream ends with its subscription: when that is cancelled, or, after what was posted before, when it or its
-/// protocol is finished, or the hub is released. The subscription ends as any other, and when a loop finds its task
-/// cancelled, and when the stream and its iterators are released.
+/// **End.** The stream ends with its subscription: when that is cancelled, or, after what was posted before, when it or
+/// its protocol is finished, or the hub is released. The subscription also ends when a loop finds its task cancelled,
+/// and when the stream and its iterators are released.
 ///
-/// **Order.** The order of posting. A stream has one loop at a time, which may go on where another one has left off: with
-/// that, what the other one has in hand is handled. Two that wait for the next event at once stop the program with a
-/// message that names the line, unless the task of the first one is cancelled. A notification brings a stream one event:
-/// what it receives further is an error, which is thrown.
+/// **Order.** The order of posting. A stream has one loop at a time. A loop may go on where another has left off: then
+/// what the other has in hand is handled. Two loops that wait for the next event at once stop the program with a
+/// message that names the line, unless the first one's task is cancelled. A notification brings a stream one event: a
+/// second `receive` is an error, which is thrown.
 ///
-/// **Cancellation.** What a loop has in hand when it asks for the next one, or its iterator is released, while its task is
-/// cancelled counts as missed: it may not have been handled. If another loop goes on first, that counts it as handled.
+/// **Cancellation.** If a loop's task is cancelled when it asks for the next event, or its iterator is released, the
+/// event in hand counts as missed: it may not have been handled. If another loop goes on first, the event counts as
+/// handled.
 ///
-/// **Errors.** What the loop's body throws, and catches, nobody hears of: the event counts as handled. The body is no handler
-/// of the hub's: interceptors, `slowAfter` and `propagating` end when the event is handed over.
+/// **Errors.** Nobody learns what the loop's body throws or catches: the event counts as handled. The body is no
+/// handler of the hub's: interceptors, `slowAfter` and `propagating` end when the event is handed over.
 ///
-/// **Re-entrancy.** What the loop's body waits for does not include the events that its task has in hand, as in a
-/// handler. It does in a task that the body starts: there `drain` waits for the body. So it does in a loop of a `Task` that
-/// a voter has left behind: use a `Task.detached` there.
+/// **Re-entrancy.** As in a handler, a wait in the loop's body does not include the events that its task has in hand.
+/// In a task that the body starts it does: there `drain` waits for the body. A loop in a `Task` that a voter has left
+/// behind waits for itself, too: use a `Task.detached` there.
 ///
 /// **Questions.** A stream takes only what is posted. `forEach` and questions pass it over, as they do a subscriber
-/// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. To call
-/// `receive` on it otherwise is an error, which is thrown unless a loop takes an event at that moment.
+/// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. To call `receive` on it otherwise
+/// is an error, which is thrown unless a loop takes an event at that moment.
 ///
 /// ```swift
-/// let stream = events.registry.stream()
+/// let stream = events.stream()
 /// Task {
 ///   for await event in stream { await log.write(event) }
 /// }
@@ -48,7 +49,7 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   /// The stream's subscription, which ends with it.
   public var subscription: DelegateHub.Subscription { source.subscription }
 
-  /// Makes what a loop takes the events by.
+  /// Makes an iterator, by which a loop takes the events.
   ///
   /// - Returns: the iterator.
   public func makeAsyncIterator() -> Iterator { Iterator(turn: turn) }
@@ -67,7 +68,7 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
 
     /// The next event; the one before is handled.
     ///
-    /// - Parameter actor: where the caller is.
+    /// - Parameter actor: the caller's actor.
     /// - Returns: `nil` once the subscription has ended; if the task is cancelled, that ends it.
     /// - Complexity: O(1), and O(*n*) in the *n* events that a limit has dropped, apart from the waiting.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Event? {
@@ -80,32 +81,33 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
 
   /// The next event for which a condition holds.
   ///
-  /// When it returns, that event and those before it are handled; what comes after it waits. To post something and
-  /// await the answer, make the stream first:
+  /// When it returns, that event and those before it are handled; later ones wait. To post something and await the
+  /// answer, make the stream first:
   ///
   /// ```swift
-  /// let replies = events.registry.stream()
+  /// let replies = events.stream()
   /// events.post(.question(number))
   /// let reply = await replies.next(within: .seconds(2)) { $0.answers(number) }
   /// ```
   ///
   /// **Isolation.** The condition runs where the caller is.
   ///
-  /// **Re-entrancy.** The closure of a poster must not await it for a stream that it delivers to: it would wait for itself.
+  /// **Re-entrancy.** A poster's closure must not call this for a stream that it delivers to: it would wait for itself.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns `nil`; the subscription goes on.
   ///
   /// - Parameters:
-  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less it does
-  ///     not wait, and looks at what waits. A poster's closure that suspends, and interceptors, are awaited beyond that.
-  ///   - condition: whether it is the one; by default any event is.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less it
+  ///     does not wait, and looks at what waits. It awaits a poster's closure that suspends, and interceptors, beyond
+  ///     that.
+  ///   - condition: whether the event is the one to return; by default any event is.
   /// - Returns: the event; `nil` at the deadline, on cancellation, and at the end of the stream.
   /// - Complexity: O(*n*) in the *n* events that it looks at or that a limit drops, apart from the waiting.
   public nonisolated(nonsending) func next(
     within duration: Duration? = nil, where condition: (Event) -> Bool = { _ in true }
   ) async -> Event? {
     let deadline = duration.flatMap { subscription.node.topic.deadlines.deadline(after: $0) }
-    // A condition may post, and others may post faster than it looks.
+    // A condition may post, and others may post faster than this loop looks.
     let end = deadline?.isPast == true ? subscription.node.published : .max
     let turn = turn
     defer { turn.end(as: .handled) }
@@ -121,26 +123,27 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
 extension Subscribable {
   /// Subscribes, and gives the events that are posted from now on as a stream.
   ///
-  /// It subscribes at once: what is posted after this call is in the stream, even if nobody loops over it yet. So make it
-  /// before the task that loops: one that is made in the task misses what is posted until the task has begun. See
-  /// ``EventStream`` for how events wait, when they are handled, and when the stream ends.
+  /// It subscribes at once: what is posted after this call is in the stream, even if nobody loops over it yet. So make
+  /// the stream before the task that loops: a stream that is made in the task misses what is posted until the task has
+  /// begun. See ``EventStream`` for how events wait, when they are handled, and when the stream ends.
   ///
   /// **Order.** The order of posting.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
   /// ```swift
-  /// let stream = events.registry.stream(mailbox: .dropOldest(limit: 100))
+  /// let stream = events.stream(mailbox: .dropOldest(limit: 100))
   /// let task = Task { for await event in stream { await show(event) } }
   /// ```
   ///
   /// - Parameters:
-  ///   - id: identifies the stream: another one with an equal id takes its place and what waits for it, without a gap and
-  ///     without a repetition, while the older one is subscribed: a loop whose task is cancelled ends it. What the older
-  ///     stream's loop has in hand stays with that, and the newer one gets its first event when it is put down.
+  ///   - id: identifies the stream. A later stream with an equal id replaces it and gets what waits, without a gap and
+  ///     without a repetition, while the older one is subscribed: a loop whose task is cancelled ends it. What the
+  ///     older stream's loop has in hand stays there, and the newer stream gets its first event when that is handled or
+  ///     missed.
   ///   - priority: higher is served first; 0 by default.
-  ///   - mailbox: what to do when events come faster than the loop takes them; by default all of them wait. What a limit
-  ///     drops is counted.
+  ///   - mailbox: what to do when events come faster than the loop takes them; by default all of them wait. What a
+  ///     limit drops is counted.
   ///   - fileID: the source file that makes the stream, for diagnostics.
   ///   - line: the line that makes it.
   /// - Returns: the stream.
@@ -160,9 +163,9 @@ extension Subscribable {
 
   /// The next event that is posted from now on and for which a condition holds.
   ///
-  /// It sees what is posted after it has begun, and what the owner of the events replays (`Events(replaying:)`): so with
-  /// a replay it waits until something *is* so, not until it becomes so. To post and await the answer, make a stream
-  /// first, and ask that: ``EventStream/next(within:where:)``.
+  /// It sees what is posted after it has begun, and what the owner of the events replays (`Events(replaying:)`): so
+  /// with a replay it waits until something *is* so, not until it becomes so. To post and await the answer, make a
+  /// stream first, and call its ``EventStream/next(within:where:)``.
   ///
   /// ```swift
   /// let ready = await registry.next(within: .seconds(2)) { $0 == .ready }
@@ -173,12 +176,13 @@ extension Subscribable {
   /// **Cancellation.** If the caller's task is cancelled it returns `nil`.
   ///
   /// - Parameters:
-  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less it does
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less it does
   ///     not wait.
   ///   - fileID: the source file that waits, for diagnostics.
   ///   - line: the line that waits.
-  ///   - condition: whether it is the one; by default any event is.
-  /// - Returns: the event; `nil` at the deadline, on cancellation, and when the hub is released.
+  ///   - condition: whether the event is the one to return; by default any event is.
+  /// - Returns: the event; `nil` at the deadline, on cancellation, and when the hub is released or the protocol
+  ///   finished.
   /// - Complexity: O(*n*) in the *n* events that it looks at, apart from the waiting.
   public nonisolated(nonsending) func next<Event: Sendable>(
     within duration: Duration? = nil, fileID: StaticString = #fileID, line: UInt = #line,
@@ -188,19 +192,20 @@ extension Subscribable {
   }
 }
 
-/// One iterator, with what it has in hand; it has handled that when it is released.
+/// The state of one iterator, whose release marks the event in hand as handled.
 ///
-/// It keeps nothing of the hub. It does not know the type of the events: code that is not specialised is long and slow.
+/// It does not keep the hub alive, and does not know the type of the events: code that is not specialized is long and
+/// slow.
 final class StreamTurn {
   private let loop: StreamLoop
   fileprivate let node: SubscriptionNode
-  /// The subscriber, with which the subscription ends.
+  /// Retained, because the subscription ends when its subscriber is released.
   private let source: AnyObject
   private let worker: Worker
-  /// The number of what it has in hand, unless another iterator has gone on.
+  /// The number of the notification in hand, unless another iterator has gone on.
   @exclusivity(unchecked)
   private var number: Int?
-  /// The task in whose body the event is, and the handler that owned it when that began.
+  /// The task that has the event in hand, and the handler in which that task began to.
   @exclusivity(unchecked)
   private var task: UInt64?
   @exclusivity(unchecked)
@@ -215,7 +220,7 @@ final class StreamTurn {
 
   deinit { end() }
 
-  /// Puts down what is in hand; a task that is cancelled may not have done what it was to do.
+  /// Marks the notification in hand as handled; in a cancelled task as missed, because it may not have been.
   func end(as fate: Notification.Fate = Task.isCancelled ? .expired : .handled) {
     worker.end()
     if let number { node.putDown(number, of: loop, as: fate) }
@@ -226,7 +231,7 @@ final class StreamTurn {
   /// Takes the next event.
   ///
   /// - Parameters:
-  ///   - deadline: when it gives up; if that is past it does not wait.
+  ///   - deadline: when to give up; if that is past it does not wait.
   ///   - end: the number of the first notification that it does not take.
   /// - Returns: the event; `nil` at the deadline, on cancellation, and at the end.
   nonisolated(nonsending) func next(
@@ -275,7 +280,7 @@ final class StreamTurn {
     return event
   }
 
-  /// Stops the program: one of two loops would never know what the other one has taken.
+  /// Stops the program: one of two loops would never know what the other has taken.
   private func stop() -> Never {
     fatalError(
       """
@@ -284,7 +289,7 @@ final class StreamTurn {
       """)
   }
 
-  /// Notes that the current task has an event in hand: what it waits for is not to be that.
+  /// Notes that the current task has an event in hand, so that a wait in this task does not wait for that event.
   private func begin() {
     _ = worker.begin()
     let current = HandlerContext.currentTask
@@ -327,7 +332,7 @@ final class StreamSource<Event: Sendable>: EventReceiver, NamedSubscriber, @unch
   deinit { opened?.cancel() }
 
   func receive(_ event: Event) throws {
-    // Only while a loop takes what was posted: nobody would look for what comes otherwise.
+    // Only while a loop takes a notification: nobody would look for any other event.
     guard loop.add(event) else {
       throw DelegateHub.ReplyError(
         description: """

@@ -1,20 +1,20 @@
 /// Events of one type, with closures, streams and objects as subscribers, where no protocol is needed.
 ///
-/// It is ``Delegates`` like any other, with all of its calls.
+/// These are ``Delegates`` like any other, with all of their calls.
 ///
 /// ```swift
 /// let events = Events<RoomEvent>()
-/// let token = events.registry.observe { print($0) }
+/// let token = events.observe { print($0) }
 /// events.post(.joined("Ann"))
 /// token.cancel()
 /// ```
 public typealias Events<Event: Sendable> = Delegates<any EventReceiver<Event>>
 
 extension Delegates {
-  /// Posts an event to everybody who observes, without waiting for any.
+  /// Posts an event to all observers, without waiting for any.
   ///
-  /// As `notify`: each observer receives one event at a time, in the order of posting. There
-  /// is no order across observers.
+  /// As `notify`: each observer receives one event at a time, in the order of posting. There is no order across
+  /// observers.
   ///
   /// **Isolation** and **Errors.** As with `notify`.
   ///
@@ -29,20 +29,21 @@ extension Delegates {
 extension Subscribable {
   /// Calls a closure with each event, until the subscription is cancelled.
   ///
-  /// When it returns, every event that is posted later reaches the closure. The hub keeps the closure. It may belong to
-  /// an actor, as one that says `@MainActor`, and runs there. If the subscription ends before the actor is free, the
-  /// closure is not called, unless the subscription or the hub has an executor: then it may be.
+  /// When it returns, every event that is posted later reaches the closure. The hub keeps the closure. A closure that
+  /// belongs to an actor, for instance because it says `@MainActor`, runs there. If the subscription ends before the
+  /// actor is free, the closure is not called, unless the subscription or the hub has an executor: then it may be.
   ///
   /// **Order.** One event at a time, in the order of posting.
   ///
   /// **Isolation.** Works from any thread and from every handler. The closure runs as handlers do, on its own actor,
   /// or on none.
   ///
-  /// **Errors.** What it throws is reported to ``DelegateHub/Configuration/onIncident``, with the line that observes.
+  /// **Errors.** What the closure throws is reported to ``DelegateHub/Configuration/onIncident``, with the line that
+  /// observes.
   ///
   /// - Parameters:
   ///   - priority: higher is served first; 0 by default.
-  ///   - id: identifies the observer: another one with an equal id takes its place.
+  ///   - id: identifies the observer: a later observer with an equal id replaces it.
   ///   - mailbox: what to do when events come faster than the closure returns; by default all of them wait.
   ///   - executor: where the closure runs; by default that is the hub's choice.
   ///   - fileID: the source file that observes, for diagnostics.
@@ -66,20 +67,20 @@ extension Subscribable {
 
   /// Calls a closure with an object and each event, until the object dies or the subscription is cancelled.
   ///
-  /// As ``observe(priority:id:mailbox:on:fileID:line:_:)``, but the subscription ends as that of a subscriber does:
-  /// the hub does not keep the object alive, only the closure calls it. So the closure must not capture the object,
-  /// which it is given. Several closures can observe with the same object.
+  /// As ``observe(priority:id:mailbox:on:fileID:line:_:)``, but the subscription ends as a subscriber's does: the hub
+  /// does not keep the object alive. So the closure must not capture the object, which it is given. Several closures
+  /// can observe with the same object.
   ///
   /// **Order**, **Isolation** and **Errors.** As with ``observe(priority:id:mailbox:on:fileID:line:_:)``.
   ///
   /// ```swift
-  /// events.registry.observe(with: self) { @MainActor view, event in view.show(event) }
+  /// events.observe(with: self) { @MainActor view, event in view.show(event) }
   /// ```
   ///
   /// - Parameters:
   ///   - owner: the object.
   ///   - priority: higher is served first; 0 by default.
-  ///   - id: identifies the observer: another one with an equal id takes its place.
+  ///   - id: identifies the observer: a later observer with an equal id replaces it.
   ///   - mailbox: what to do when events come faster than the closure returns; by default all of them wait.
   ///   - executor: where the closure runs; by default that is the hub's choice.
   ///   - fileID: the source file that observes, for diagnostics.
@@ -101,19 +102,20 @@ extension Subscribable {
         fileID: fileID, line: line))
   }
 
-  /// Calls a closure with one event, and never with another one.
+  /// Calls a closure with one event, and never with another.
   ///
-  /// It is called with the first event that is posted from now on, or with the oldest one that is replayed
-  /// (`Events(replaying:)`). The subscription ends when the closure has returned or thrown; cancel it to end it before.
-  /// Events that are posted meanwhile are counted as cancelled. An event that an interceptor keeps away is the one.
+  /// The event is the first that is posted from now on, or the oldest that is replayed (`Events(replaying:)`). The
+  /// subscription ends when the closure has returned or thrown; cancel the subscription to end it before. Events that
+  /// are posted meanwhile are counted as cancelled. An event that an interceptor keeps from the closure is the one.
   ///
   /// **Isolation.** Works from any thread and from every handler. The closure runs as that of
   /// ``observe(priority:id:mailbox:on:fileID:line:_:)-35yi1``.
   ///
-  /// **Errors.** What it throws is reported to ``DelegateHub/Configuration/onIncident``, with the line that observes.
+  /// **Errors.** What the closure throws is reported to ``DelegateHub/Configuration/onIncident``, with the line that
+  /// observes.
   ///
   /// ```swift
-  /// connection.events.registry.once { print("the first one: \($0)") }
+  /// connection.events.once { print("the first one: \($0)") }
   /// ```
   ///
   /// - Parameters:
@@ -161,9 +163,9 @@ final class EventObserver<Event: Sendable>: EventReceiver, NamedSubscriber {
   }
 }
 
-/// Calls a closure with each event, and the object that it belongs to.
+/// Calls a closure with each event and an object.
 ///
-/// `@unchecked Sendable` is inherited: it has constants only.
+/// `@unchecked Sendable` is inherited: all properties are constants.
 final class OwnedObserver<Owner: AnyObject & Sendable, Event: Sendable>: BoundSubscriber,
   EventReceiver, NamedSubscriber, @unchecked Sendable
 {
@@ -191,14 +193,14 @@ final class OwnedObserver<Owner: AnyObject & Sendable, Event: Sendable>: BoundSu
   }
 }
 
-/// The subscription of an observer, which looks at it when the actor of its closure is free.
+/// An observer's own subscription. Once on its closure's actor, the observer checks whether the subscription has ended.
 ///
-/// The observer keeps its subscription, and the subscription the observer until it ends.
+/// The observer retains its subscription, and the subscription the observer until it ends.
 extension SetOnce where Object == SubscriptionNode {
   /// Whether the closure may be called: not if the subscription has ended.
   fileprivate var mayCall: Bool { load()?.mayHandle ?? true }
 
-  /// Notes that the closure was not called; not in another handler, which may call an observer as it calls anything.
+  /// Notes that the closure was not called; does nothing if another subscriber's handler called the observer directly.
   fileprivate func noteUnasked() {
     guard let node = load(), let handler = HandlerContext.bound, handler.isHandler(of: node),
       handler.isRunning

@@ -1,9 +1,9 @@
 extension DelegateHub.Statistics {
   /// One subscriber's part.
   ///
-  /// The texts of ``subscriber`` and ``site`` are made each time you read them, with the id's own
-  /// `description`. So the numbers alone cost nothing more. This value keeps the id that was
-  /// given to `subscribe` in memory. It does not keep a subscriber whose subscription has ended.
+  /// The texts of ``subscriber`` and ``site`` are made each time you read them, with the id's own `description`: the
+  /// numbers alone cost nothing more. This value keeps the id that was given to `subscribe` in memory, but not a
+  /// subscriber whose subscription has ended.
   public struct SubscriberStatistics: Sendable, Hashable {
     let id: Identity?
     /// The subscriber's type, and the id it was subscribed with.
@@ -26,26 +26,25 @@ extension DelegateHub.Statistics {
   public struct ProtocolStatistics: Sendable {
     /// The protocol's name.
     public let name: String
-    /// How many notifications were posted while anybody was subscribed, or where a replay keeps them.
+    /// How many notifications were posted while anybody was subscribed, or kept for a replay.
     public let posted: Int
-    /// The sum of the numbers of subscribers that each was addressed to.
+    /// The sum over these notifications of the subscribers that each was addressed to.
     public let addressed: Int
-    /// What became of them, including those of former subscribers.
+    /// What became of the notifications, including those of former subscribers.
     public let counts: Counts
     /// What became of the questions, including those of former subscribers.
     public let questions: Questions
-    /// The present subscribers in the order in which they are served, then those that have been
-    /// removed and have a handler running.
+    /// The present subscribers in the order in which they are served, then the removed ones whose handlers still run.
     public let subscribers: [SubscriberStatistics]
   }
 }
 
 extension DelegateHub.Statistics: CustomStringConvertible {
-  /// How many notifications were posted while anybody was subscribed, or where a replay keeps them.
+  /// How many notifications were posted while anybody was subscribed, or kept for a replay.
   public var posted: Int { protocols.reduce(0) { $0 + $1.posted } }
-  /// The sum of the numbers of subscribers that each was addressed to.
+  /// The sum over these notifications of the subscribers that each was addressed to.
   public var addressed: Int { protocols.reduce(0) { $0 + $1.addressed } }
-  /// What became of them.
+  /// What became of the notifications.
   public var counts: Counts { protocols.reduce(into: Counts()) { $0 += $1.counts } }
   /// What became of the questions.
   public var questions: Questions { protocols.reduce(into: Questions()) { $0 += $1.questions } }
@@ -59,7 +58,7 @@ extension DelegateHub.Statistics: CustomStringConvertible {
 }
 
 extension DelegateHub.Statistics.Counts: CustomStringConvertible {
-  /// The counts by name; those that were passed over only if there are any.
+  /// The counts by name; passed over only if there are any.
   public var description: String {
     let passedOver = passedOver > 0 ? "passed over \(passedOver), " : ""
     return "handled \(handled), failed \(failed), expired \(expired), dropped \(dropped), "
@@ -91,7 +90,7 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
 
   /// What a subscription has left, if anything.
   init?(leftOf node: SubscriptionNode) {
-    // At a deadline, so what is beyond a limit is counted as dropped, and stays: to release it would run user code.
+    // At a deadline, so what exceeds a limit is counted as dropped, and stays: releasing it would run user code.
     self.init(
       node,
       counts: node.contents.withLock {
@@ -122,7 +121,7 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
     let overview = topic.overview()
     let all = overview.nodes.map { DelegateHub.Statistics.SubscriberStatistics($0) }
     var counts = all.reduce(into: overview.counts) { $0 += $1.counts }
-    // Afterwards, so that they include all that is done or in hand; the rest waits.
+    // Read afterwards, so that the totals include all that is done or in hand; the rest waits.
     let (posted, addressed) = topic.state.withLock { ($0.posted, $0.addressed) }
     counts.waiting = 0
     counts.waiting = max(0, addressed - counts.addressed)

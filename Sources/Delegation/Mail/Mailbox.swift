@@ -1,29 +1,29 @@
-/// One subscriber's place in its protocol's chain of notifications, and the account of those it has passed.
+/// How far one subscription is in its protocol's chain of notifications, and the account of those before.
 ///
 /// At most one worker *attends* a mailbox at a time: it takes a notification, runs the handler outside
 /// the lock, reports the result and takes the next. A worker that finds a mailbox attended sets
 /// ``Flags/recheck`` and goes on to other subscriptions; the attending worker then looks again. So the
 /// subscriber handles one notification at a time, in the chain's order, and no worker waits for another.
 ///
-/// Invariant: every notification that is posted and not taken will be seen by a worker: by the attending
-/// one (`recheck` is set, or its budget is not used up), by the delivery that the posting requested, by that of its
-/// executor, in which it waits, or by the worker that is requested for what it takes over or is replayed: at once, or when
-/// the one that it follows has been left.
+/// Invariant: a worker will see each notification that is posted and not taken. This is the attending worker (`recheck`
+/// is set, or its budget is not used up), a worker of the delivery that the post requested, or one of the executor's
+/// delivery in which the mailbox waits. For what was taken over or is replayed a worker is requested: at once, or, if
+/// the mailbox *follows* a replaced one, when the latter has no worker any more, or is cancelled.
 ///
-/// The parameter `published` is the number of notifications that had been posted while the subscription
-/// was open. It is `nil` once the termination has begun: then nothing more is taken, because it may have
-/// to be handed over to a newer subscription.
+/// The parameter `published` is the number of notifications that had been posted while the subscription was open. It is
+/// `nil` once the termination has begun: nothing more is taken then, because a replacement may have to take it over.
 struct Mailbox: Sendable {
   /// The first notification of the chain that was not taken, or the placeholder; `nil` after termination.
   var next: Notification?
   /// The number of `next`; it does not change after termination.
   var position: Int
-  /// `position - start` is how many were addressed to the subscription, without those of the chain that
-  /// are pending.
+  /// `position - start` is how many notifications were addressed to the subscription and are not pending.
   ///
-  /// It is the number at which the subscription began, until it takes over notifications or ends.
+  /// At first it is the number at which the subscription begins.
   var start: Int
-  /// How many notifications had been posted when it was subscribed: those before do not wait for it.
+  /// How many notifications had been posted when it was subscribed: no poster waits for earlier, replayed ones.
+  ///
+  /// A replacement takes this number over.
   var joined: Int
   private var handled = 0
   private var failed = 0
@@ -33,37 +33,38 @@ struct Mailbox: Sendable {
   private var reported = 0
   /// How many may wait.
   let limit: Int
-  /// The number of the first notification that will not be handled, as the subscription ends before it.
+  /// The number of the first notification that will not be handled, because the subscription ends before it.
   var end: Int
   /// How the subscription was terminated; `nil` before.
   var termination: Termination?
   var flags: Flags = []
-  /// How many more the attending worker takes before it leaves, so that a flood cannot hold it.
+  /// How many more notifications the attending worker takes before it leaves, so that a flood cannot keep it.
   private var budget: Int32 = 0
 
-  /// The number of the notification whose handler is running, or about to run; -1 if none is.
+  /// The number of the notification *in hand*: its handler is running or about to run, or a stream's loop has it; -1 if
+  /// none is.
   private(set) var inHand = -1
 
-  /// Whether a notification's handler is running, or about to run; what a stream's loop has in hand is one.
+  /// Whether a notification is in hand.
   var isHandling: Bool { inHand >= 0 }
 
-  /// The number of the notification whose handler is running, if that waits for it.
+  /// The number of the notification in hand, unless that was replayed.
   var awaited: Int? { inHand >= joined ? inHand : nil }
 
-  /// Whether it ends after what was posted before.
-  var isFinishing: Bool { end != .max }
+  /// Whether the subscription's end is set.
+  var hasEnd: Bool { end != .max }
 
-  /// Whether all that it was to handle has been taken, and no handler runs.
+  /// Whether the end is reached, and nothing is in hand.
   var isOver: Bool { position >= end && !isHandling }
 
-  /// Whether nothing is pending any more, because it was discarded or handed over.
+  /// Whether the mailbox has ended: what was pending was discarded or handed over.
   var hasEnded: Bool { termination != nil && next == nil }
 
-  /// Makes a mailbox at the end of the chain: what was posted before is not addressed to it.
+  /// Makes a mailbox for a notification of the chain and all later ones.
   ///
   /// - Parameters:
-  ///   - placeholder: the end of the chain.
-  ///   - number: how many notifications have been posted.
+  ///   - placeholder: the first notification, or the chain's empty end.
+  ///   - number: the notification's number.
   ///   - policy: what to do when notifications come faster than they are handled.
   init(
     at placeholder: Notification, number: Int, policy: DelegateHub.MailboxPolicy = .unbounded
@@ -79,16 +80,17 @@ struct Mailbox: Sendable {
 
   // MARK: Attending
 
-  /// How many notifications a worker handles in a row: with more it would keep a thread, an event loop or a queue from other
-  /// work for too long.
+  /// How many notifications a worker handles in a row: with more it would keep a thread, an event loop or a queue from
+  /// other work for too long.
   static let mostHandledAtOnce = 256
 
-  /// Begins to attend the mailbox, or to wait in a delivery, if a notification is pending and nobody has begun.
+  /// Begins to attend the mailbox, or queues it for a delivery, if a notification is pending and the mailbox is not
+  /// occupied.
   ///
   /// - Parameters:
   ///   - published: how many notifications had been posted while the subscription was open.
   ///   - flag: `attended` or `queued`.
-  /// - Returns: whether it begins; who attends goes on with ``proceed(published:)``.
+  /// - Returns: whether it did; a worker that attends goes on with ``proceed(published:taking:)``.
   mutating func attend(published: Int?, as flag: Flags = .attended) -> Bool {
     guard termination == nil, let published else { return false }
     if !flags.isDisjoint(with: .occupied) {
@@ -103,12 +105,12 @@ struct Mailbox: Sendable {
   /// Takes the first notification.
   ///
   /// - Parameters:
-  ///   - published: as with ``attend(published:)``.
+  ///   - published: as for ``attend(published:as:)``.
   ///   - most: how many the worker takes before it leaves.
   /// - Returns: what the attending worker does next.
   mutating func proceed(published: Int?, taking most: Int = mostHandledAtOnce) -> Step {
     guard termination == nil, let published, hasMore(published) else { return leave() }
-    // Nobody else has yet to look at what is beyond that.
+    // No other worker knows of what is beyond `most`: this one has to request another when it leaves.
     if published - position > most { flags.insert(.recheck) } else { flags.remove(.recheck) }
     budget = Int32(min(most, published - position))
     return take().map(Step.handle) ?? leave()
@@ -118,7 +120,7 @@ struct Mailbox: Sendable {
   ///
   /// - Parameters:
   ///   - fate: what became of it.
-  ///   - published: as with ``attend(published:)``.
+  ///   - published: as for ``attend(published:as:)``.
   /// - Returns: what the attending worker does next.
   @inline(__always)
   mutating func advance(after fate: Notification.Fate, published: Int?) -> Step {
@@ -126,7 +128,7 @@ struct Mailbox: Sendable {
     count(fate)
     guard termination == nil, let published, hasMore(published) else { return leave() }
     if budget > 0, let content = take() { return .handle(content) }
-    // If none is set, the delivery for what was posted since has yet to look at this mailbox.
+    // Without `recheck`, the delivery for what was posted since has yet to look at this mailbox.
     return leave(as: flags.contains(.recheck) ? .more : .done, isCaughtUp: false)
   }
 
@@ -141,7 +143,7 @@ struct Mailbox: Sendable {
     }
   }
 
-  /// Counts a question, which a stream passes over, as a notification that was.
+  /// Counts a question that comes to a stream as a notification that was passed over.
   mutating func passOverQuestion() {
     start -= 1
     passedOver += 1
@@ -158,8 +160,8 @@ struct Mailbox: Sendable {
 
   /// Takes the next notification out of the chain.
   ///
-  /// The last reference to it may be released here, under the lock. Its content is returned and the
-  /// notification after it is kept in `next`, so no user's `deinit` can run.
+  /// Its last reference may be released here, under the lock. But its content is returned, and `next` keeps the
+  /// notification after it, so no user's `deinit` can run.
   private mutating func take() -> Notification.Content? {
     budget -= 1
     inHand = position
@@ -177,10 +179,10 @@ struct Mailbox: Sendable {
 
   // MARK: Dropping
 
-  /// How many are dropped in one section of the lock.
+  /// How many notifications are dropped in one section of the lock.
   static let mostDroppedAtOnce = 4096
 
-  /// Whether more wait than the limit says, or it is at its end, after which there may be some.
+  /// Whether more wait than the limit allows, or the end is reached, beyond which some may wait.
   @inline(__always)
   func mustDrop(published: Int?) -> Bool {
     published.map { $0 - position > limit || position >= end } ?? false
@@ -188,7 +190,7 @@ struct Mailbox: Sendable {
 
   /// Drops the oldest that wait beyond the limit, by going on in the chain.
   ///
-  /// - Returns: what was dropped; `nil` for nothing. If it is ``mostDroppedAtOnce``, there may be more.
+  /// - Returns: what was dropped, if anything. If this is ``mostDroppedAtOnce``, there may be more.
   mutating func dropOldest(published: Int?) -> Remains? {
     guard let published, published - position > limit, termination == nil else { return nil }
     let count = min(published - position - limit, Self.mostDroppedAtOnce)
@@ -204,7 +206,7 @@ struct Mailbox: Sendable {
     return remains
   }
 
-  /// Cancels what was posted after the end, unless it may wait for a replacement.
+  /// At the end: cancels what exceeds the limit, or all if nothing may replace the subscription.
   ///
   /// - Returns: as ``dropOldest(published:)``.
   mutating func dropBeyondEnd(published: Int) -> Remains? {
@@ -214,9 +216,9 @@ struct Mailbox: Sendable {
     return skip(min(count, Self.mostDroppedAtOnce))
   }
 
-  /// How many were dropped since the last report, if it has begun to drop; otherwise 0.
+  /// How many were dropped since the last report, if the mailbox has begun to drop; otherwise 0.
   ///
-  /// That only the latest waits is no fault.
+  /// A mailbox with a limit of 1 is meant to drop, and reports nothing.
   mutating func takeUnreportedDrops() -> Int {
     guard flags.remove(.unreported) != nil else { return 0 }
     defer { reported = dropped }
@@ -225,11 +227,12 @@ struct Mailbox: Sendable {
 
   // MARK: Ending
 
-  /// Notes that what is posted after so many notifications is not for the subscription, except what it has taken.
+  /// Sets the end: only what was posted before `number`, or was taken already, is for the subscription.
   mutating func finish(at number: Int) { end = min(end, max(number, position)) }
 
-  /// Takes over what is pending in another mailbox, which ends by that; if that one is attended, or follows another one,
-  /// this one follows.
+  /// Takes over what is pending in a replaced subscription's mailbox, which ends.
+  ///
+  /// If that one is attended, or follows another, the new mailbox *follows* it: see ``Flags/following``.
   mutating func takeOver(from former: inout Mailbox) {
     if former.flags.contains(.attended) {
       former.flags.insert(.followed)
@@ -244,7 +247,7 @@ struct Mailbox: Sendable {
 
   /// Whether notifications were addressed to a subscriber that has died.
   ///
-  /// One that is being handled reaches nobody any more, or has been noted to be heard.
+  /// A notification in hand counts: it finds nobody, or the subscriber was noted as called.
   func hasMissed(_ published: Int) -> Bool {
     isHandling || account(published: published).expired > 0
   }
@@ -265,7 +268,7 @@ struct Mailbox: Sendable {
 
   // MARK: Looking in
 
-  /// Whether a notification was addressed to this subscription, which has not passed it.
+  /// Whether a notification that is not replayed waits here, or is in hand.
   func hasPending(_ number: Int) -> Bool {
     number >= joined && (number == inHand || !hasEnded && number >= position)
   }
@@ -299,21 +302,20 @@ enum Termination: Sendable {
   case expired
 }
 
-/// What a mailbox tells its worker to do, the state that it is in, and what it gives up.
 extension Mailbox {
-  /// A part of the chain that nobody will handle: to be released, and its receipts passed, outside the lock.
+  /// A part of the chain that nobody will handle: released outside the lock, after ``passReceipts(upTo:by:)``.
   struct Remains: Sendable {
     private(set) var first: Notification?
     let count: Int
-    /// How many of the first do not wait for the subscription.
+    /// How many at the beginning are replayed: their receipts do not count the subscription.
     let exempt: Int
 
-    /// Passes the receipts of the first of them, up to a number.
+    /// Notes in the receipts of the first notifications that the subscriber does not handle them.
     ///
     /// - Parameters:
-    ///   - most: the number.
-    ///   - subscriber: the subscriber that does not handle them.
-    /// - Returns: the last one that was looked at.
+    ///   - most: how many notifications to look at.
+    ///   - subscriber: the subscriber.
+    /// - Returns: the content of the last notification.
     @discardableResult
     consuming func passReceipts(
       upTo most: Int = .max, by subscriber: borrowing WeakReference
@@ -332,18 +334,17 @@ extension Mailbox {
   enum Step: Sendable {
     /// Run this notification's handler, then report with ``advance(after:published:)``.
     case handle(Notification.Content)
-    /// The mailbox waits in the delivery of its subscription's executor.
+    /// Add the subscription to the delivery of its executor.
     case elsewhere
-    /// The mailbox is no longer attended, but another worker has to be requested for what is pending: others rely
-    /// on that.
+    /// The mailbox is no longer attended; request another worker for what is pending, because others rely on it.
     case more
-    /// The mailbox follows another one, whose worker has yet to leave.
+    /// The mailbox follows a replaced one, which is still attended.
     case later
     /// Nothing is left; the mailbox is no longer attended.
     case done
-    /// Nothing is pending for the loop of its stream any more: this waiter is resumed.
+    /// Something is pending for a stream: resume its loop, if that waits.
     case wake(Waiter?)
-    /// The last notification that it was to handle has been handled; the mailbox is no longer attended.
+    /// The end is reached; the mailbox is no longer attended.
     case over
   }
 
@@ -351,19 +352,19 @@ extension Mailbox {
   struct Flags: OptionSet, Sendable {
     let rawValue: UInt8
 
-    /// A worker attends: it runs a handler or is about to take a notification.
+    /// A worker attends: it runs a handler or is about to take a notification; or a stream's loop has an event in hand.
     static let attended = Flags(rawValue: 1)
-    /// Another worker has found the mailbox attended or waiting for its executor, and relies on another look.
+    /// Another worker has found the mailbox occupied, and relies on another look.
     static let recheck = Flags(rawValue: 2)
-    /// No worker may begin before the worker of the replaced subscription's mailbox has left.
+    /// No worker may begin before the worker of the replaced mailbox has left, or its subscription was cancelled.
     static let following = Flags(rawValue: 4)
-    /// The mailbox of the replacement follows this one: who removes this flag lets it begin.
+    /// The replacement's mailbox follows this one: the thread that removes this flag lets it begin.
     static let followed = Flags(rawValue: 64)
-    /// Nothing replaces the subscription: what is posted after its end waits for nobody.
+    /// What is posted after the end is cancelled, and does not wait for a replacement.
     static let endsForGood = Flags(rawValue: 128)
-    /// It waits in the delivery of its subscription's executor, and is counted as a worker of the hub.
+    /// It waits for its executor's delivery, or for its stream's loop, and counts as a worker of the hub.
     static let queued = Flags(rawValue: 8)
-    /// It has dropped something since nothing was pending.
+    /// It has dropped something since it last had nothing pending.
     static let dropping = Flags(rawValue: 16)
     /// It has begun to drop, and that has not been reported.
     static let unreported = Flags(rawValue: 32)

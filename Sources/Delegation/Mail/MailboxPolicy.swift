@@ -5,9 +5,9 @@ extension DelegateHub {
   /// counted, for the subscriber and for its protocol. A limit bounds the hub's memory even if the subscriber hangs, as
   /// long as the hub gets a thread; not if ``DelegateHub/Subscription/finish()`` was called while something waited.
   ///
-  /// Whatever its method, the oldest goes: a last word may push out the latest state. Give what must not be dropped a
-  /// protocol of its own. That a mailbox begins to drop is an incident, ``DelegateHub/Incident/Kind/dropped``, unless its
-  /// limit is 1.
+  /// A full mailbox drops its oldest notification, whichever method that calls. So give what must not be dropped a
+  /// protocol of its own. That a mailbox begins to drop is an incident, ``DelegateHub/Incident/Kind/dropped``, unless
+  /// its limit is 1.
   ///
   /// ```swift
   /// hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
@@ -31,7 +31,7 @@ extension DelegateHub {
 
     /// Only the latest one waits: ``dropOldest(limit:)`` with a limit of 1.
     ///
-    /// What it drops is counted, and no incident.
+    /// What it drops is counted, but is no incident.
     public static let latest = dropOldest(limit: 1)
 
     /// The policy, as one writes it.

@@ -2,11 +2,13 @@ internal import Synchronization
 
 /// One notification, shared by all subscriptions that it is addressed to, and a link to the next one.
 ///
-/// The notifications of a protocol form a chain that ends in an empty placeholder. Posting fills the
-/// placeholder and appends a new one. Each subscription keeps a reference to the first notification that
-/// it has not handled, or to the placeholder. So a notification is stored once for all subscriptions, one
-/// that lags costs the others nothing, and when the last one moves on, the notification and its handler's
-/// captures are released.
+/// The notifications of a protocol form a chain that ends in an empty placeholder. Posting fills the placeholder and
+/// appends a new one. Each subscription keeps a reference to the first notification that it has not taken, or to the
+/// placeholder. So a notification is stored once for all subscriptions, a slow subscription costs the others nothing,
+/// and when the last one moves on, the notification and its handler's captures are released.
+///
+/// A subscription *passes* a notification once: when the handler has returned or thrown, or when the notification is
+/// dropped or discarded.
 ///
 /// `@unchecked Sendable`: `content` and `next` are written once, under the topic's lock and before the
 /// topic's `published` counts the notification. They are read only after a load of `published` that
@@ -20,9 +22,9 @@ final class Notification: @unchecked Sendable {
     case handled
     /// The handler threw.
     case failed
-    /// The handler was not called: an interceptor has kept it away.
+    /// The handler was not called: an interceptor did not call it.
     case passedOver
-    /// The handler was not called: it is for those that conform to a further protocol, and the subscriber does not.
+    /// The handler was not called: the subscriber does not conform to a further protocol that the call names.
     case notAddressed
     /// The handler was not called: the subscriber was found dead, or its subscription has ended.
     case expired
@@ -33,7 +35,7 @@ final class Notification: @unchecked Sendable {
   enum Handler: Sendable {
     case synchronous(Synchronous)
     case asynchronous(Asynchronous)
-    /// With task-locals of the poster, which are bound around it; it is in a box, for few notifications have any.
+    /// A handler with task-locals of the poster bound around it; indirect, because few notifications have any.
     indirect case bound(Handler, in: TaskLocalPropagation.Context)
   }
 
@@ -103,49 +105,45 @@ extension Notification.Handler {
 }
 
 /// What becomes of a notification that a caller waits for.
-///
-/// A subscription passes it once: when its handler has returned or thrown, or when the notification is
-/// dropped or discarded.
 @usableFromInline
 final class Receipt: Sendable {
-  /// Where it was posted: the number of the topic, which no other hub's has, that of the notification, and how many
-  /// with a receipt had been posted there before.
+  /// Where it was posted: the topic's number, the notification's, and how many receipts the topic had before.
   typealias Position = (topic: Int, number: Int, order: Int)
 
-  /// Set once, by ``open(at:addressees:)``; `nil` if it was posted to nobody.
+  /// Set once, by ``open(at:addressees:)``; `nil` if the notification was posted to nobody.
   private let postedAt = Lock<Position?>(nil)
-  /// Whether one conforms to the further protocols; `nil` for all.
+  /// Whether a subscriber conforms to the further protocols; `nil` if there are none.
   private let admits: RecipientFilter?
-  /// How many subscriptions have yet to pass it.
+  /// How many subscriptions have yet to pass the notification.
   let outstanding = AwaitedCount()
   /// How many subscriptions it was addressed to, without those that are found not to conform.
   let addressed = Atomic(0)
   let handled = Atomic(0)
   let failed = Atomic(0)
   let missed = Atomic(0)
-  /// How many of those that have yet to pass it have ended, while their handlers ran.
+  /// How many of the ``outstanding`` subscriptions have ended while their handlers ran.
   let abandoned = Atomic(0)
 
   init(admitting admits: RecipientFilter?) { self.admits = admits }
 
   /// Sets what to wait for.
   ///
-  /// Called under the topic's lock, before a subscription can pass.
+  /// Called under the topic's lock, before any subscription can pass the notification.
   func open(at position: Position, addressees: Int) {
     postedAt.withLock { $0 = position }
     addressed.store(addressees, ordering: .relaxed)
     outstanding.rise(by: addressees)
   }
 
-  /// Counts off one subscription, for which the notification has ended so.
+  /// Notes that a subscription has passed the notification.
   ///
   /// Must not be called under a lock.
   ///
   /// - Parameters:
   ///   - fate: what became of it.
-  ///   - isAbandoned: whether it is one of ``abandoned``.
+  ///   - isAbandoned: whether the subscription is counted in ``abandoned``.
   func pass(as fate: Notification.Fate, isAbandoned: Bool = false) {
-    // Before the fall: who finds that all have passed finds all of them counted.
+    // Before the fall: a thread that finds none outstanding finds all of them counted.
     if isAbandoned { abandoned.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
     switch fate {
     case .handled: handled.wrappingAdd(1, ordering: .relaxed)
@@ -156,7 +154,7 @@ final class Receipt: Sendable {
     outstanding.fall()
   }
 
-  /// Counts off one subscription that has dropped or discarded the notification.
+  /// Notes that a subscription has dropped or discarded the notification.
   ///
   /// Must not be called under a lock.
   func passUnhandled(by subscriber: borrowing WeakReference) {
@@ -166,18 +164,18 @@ final class Receipt: Sendable {
 
   var position: Position? { postedAt.withLock { $0 } }
 
-  /// Whether all have passed it.
+  /// Whether all subscriptions have passed the notification.
   var isPassed: Bool { outstanding.value == 0 }
 }
 
-/// The receipts of one protocol that are not passed by all, and some that are, in the order of posting.
+/// The receipts of one protocol in the order of posting; those that all have passed are removed in batches.
 struct ReceiptQueue: Sendable {
   typealias Entry = (position: Receipt.Position, receipt: Receipt)
 
   private var entries: [Entry] = []
-  /// How many have been posted.
+  /// How many receipts were ever added.
   private(set) var total = 0
-  /// How many calls have returned since those that are passed were removed.
+  /// How many calls have returned since the last batch was removed.
   private var returned = 0
 
   var count: Int { entries.count }
@@ -187,7 +185,7 @@ struct ReceiptQueue: Sendable {
     total += 1
   }
 
-  /// Notes that the call has returned which posted one of them; when that are many, those that are passed are removed.
+  /// Notes that a call that has posted a receipt has returned; after many, removes the receipts that all have passed.
   ///
   /// - Returns: what to release outside the lock.
   /// - Complexity: O(1), amortised.
@@ -199,9 +197,13 @@ struct ReceiptQueue: Sendable {
     return entries
   }
 
-  /// The receipt whose place has a number that grows with each; `nil` if there is none, or it is passed by all.
+  /// The receipt with a number; `nil` if there is none, or all have passed it.
   ///
-  /// - Complexity: O(log *n*) in the number of those that are not.
+  /// - Parameters:
+  ///   - number: the number.
+  ///   - key: which number of a position is meant; it grows from each receipt to the next.
+  /// - Returns: the receipt.
+  /// - Complexity: O(log *n*) in the number of receipts.
   func find(_ number: Int, by key: (Receipt.Position) -> Int) -> Receipt? {
     var (low, high) = (0, entries.count)
     while low < high {
@@ -209,7 +211,7 @@ struct ReceiptQueue: Sendable {
       if key(entries[middle].position) < number { low = middle + 1 } else { high = middle }
     }
     guard low < entries.count, key(entries[low].position) == number else { return nil }
-    // Some that are passed are still there, and to wait for one of them would cost as much as a delivery.
+    // To wait for a passed receipt would cost as much as a delivery.
     return entries[low].receipt.isPassed ? nil : entries[low].receipt
   }
 }

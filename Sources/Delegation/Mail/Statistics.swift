@@ -5,9 +5,9 @@ extension DelegateHub {
   /// cancelled + passedOver + waiting + handling` is `addressed`, the sum over all notifications of the number of
   /// subscribers that each was addressed to (``Counts/passedOver`` names one exception). What is posted to nobody is in
   /// none of them. Of questions and `forEach`, `answered + failed + late + abandoned + answering` is `asked`, the sum
-  /// over all questions of the number of subscribers that each was put to. One that turns out to be gone, or whom an
-  /// interceptor does not call, may be counted in `asked` and `answering` for a moment: the four outcomes only grow,
-  /// `asked` may fall.
+  /// over all questions of the number of subscribers that each was put to. A subscriber that turns out to be gone, or
+  /// that an interceptor does not call, may be in `asked` and `answering` for a moment: so `asked` may fall, while the
+  /// first four only grow.
   public struct Statistics: Sendable {
     /// How many notifications ended in which way.
     public struct Counts: Sendable, Hashable {
@@ -21,12 +21,12 @@ extension DelegateHub {
       public internal(set) var dropped = 0
       /// The subscription was ended before it got to them.
       public internal(set) var cancelled = 0
-      /// An interceptor did not call their handlers, or they were for subscribers that conform to a further protocol,
-      /// and theirs does not.
+      /// An interceptor did not call their handlers, or their subscriber does not conform to a further protocol that
+      /// they are for.
       ///
-      /// See ``DelegateHub/Interceptor`` and ``Delegates/conforming(to:)``. They wait for their turn, and take a place in a
-      /// mailbox with a limit. A question or `forEach` that comes to an ``EventStream``, which passes it over, counts here
-      /// as well, and as addressed.
+      /// See ``DelegateHub/Interceptor`` and ``Delegates/conforming(to:)``. They wait for their turn, and count towards
+      /// a mailbox's limit. A question or `forEach` that comes to an ``EventStream`` is counted here as well, and as
+      /// addressed.
       public internal(set) var passedOver = 0
       /// They wait.
       public internal(set) var waiting = 0
@@ -52,17 +52,17 @@ extension DelegateHub {
 
     /// How many questions ended in which way.
     ///
-    /// A question counts once for each subscriber that it is put to: not for those whose turn never comes, because the
-    /// outcome is fixed before, nor for those that are gone or do not conform.
+    /// A question counts once for each subscriber that it is put to: not for a subscriber whose turn never comes,
+    /// because the outcome is decided before, nor for one that is gone or does not conform.
     public struct Questions: Sendable, Hashable {
       /// They were answered in time: each handler returned, and what it returned counts.
       public internal(set) var answered = 0
-      /// Their handlers threw, other than after their tasks were cancelled.
+      /// Their handlers threw before their tasks were cancelled.
       public internal(set) var failed = 0
-      /// Their handlers ended after the deadline; one that still runs is ``answering``, though the incident
+      /// Their handlers ended after the deadline; a handler that still runs is ``answering``, though the incident
       /// ``DelegateHub/Incident/Kind/late`` comes at the deadline.
       public internal(set) var late = 0
-      /// Their outcome was fixed before they were answered, or their caller was cancelled.
+      /// Their outcome was decided before they were answered, or their caller was cancelled.
       ///
       /// A handler is counted here when it returns or throws. Where the closure awaits nothing and the subscribers are
       /// asked in a loop, each handler that returns counts as answered.
@@ -88,8 +88,6 @@ extension DelegateHub {
 }
 
 /// What became of the notifications that were addressed to one subscription, or to several.
-///
-/// In an account that is taken at one moment, the sum of all counts is the number that was addressed.
 typealias Account = DelegateHub.Statistics.Counts
 
 /// What became of the questions that one subscriber was asked, or that several were.

@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// A count, and the tasks that wait for it to fall.
 ///
-/// A fall that resumes nobody costs two atomic operations, however many tasks wait.
+/// A waiter *excuses* the handlers that cannot end before its task goes on: it is resumed when no others are counted. A
+/// fall that resumes nobody costs two atomic operations, however many tasks wait.
 ///
-/// Invariant: `limit` is that of `waiters`, and is written under their lock. A waiter sets the limit
-/// before the count is read for it, and a fall lowers the count before it reads the limit: one of the two
-/// sees the other.
+/// Invariant: `limit` is `waiters.limit`, and is written under their lock. A waiter sets the limit before it reads the
+/// count; a fall lowers the count before it reads the limit. So one of the two sees the other.
 struct AwaitedCount: ~Copyable, Sendable {
   private let count: Atomic<Int>
   private let limit = Atomic<Int>(-1)
@@ -22,11 +22,11 @@ struct AwaitedCount: ~Copyable, Sendable {
     count.wrappingAdd(amount, ordering: .sequentiallyConsistent)
   }
 
-  /// Lowers the count by one, and resumes the waiters that waited for that.
+  /// Lowers the count by one, and resumes the waiters whose wait is over.
   ///
   /// Must not be called under a lock.
   ///
-  /// - Returns: the count.
+  /// - Returns: the lowered count.
   @discardableResult
   func fall() -> Int {
     let now = count.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue
@@ -34,7 +34,7 @@ struct AwaitedCount: ~Copyable, Sendable {
     return now
   }
 
-  /// Changes the list of its waiters, and resumes those that need not wait.
+  /// Changes the list of waiters, and resumes those that need not wait any longer.
   ///
   /// Must not be called under a lock.
   func update(_ change: WaitList.Change? = nil) {
@@ -52,16 +52,16 @@ struct AwaitedCount: ~Copyable, Sendable {
   var isAwaited: Bool { limit.load(ordering: .sequentiallyConsistent) >= 0 }
 }
 
-/// The waiters for one count to fall.
+/// The tasks that wait for one count to fall.
 ///
 /// Invariant: the limit of a waiter is no lower than the number of handlers that it excuses.
 struct WaitList: Sendable {
-  /// What is changed in it.
+  /// A change of the list.
   enum Change {
     case add(Waiter)
-    /// Removes a waiter, if it is there.
+    /// Removes a waiter, if the list has it.
     case remove(Waiter)
-    /// Counts again who is excused.
+    /// Counts the excused handlers again.
     case recount
   }
 
@@ -69,7 +69,7 @@ struct WaitList: Sendable {
 
   private var waiters: [Entry] = []
 
-  /// The highest count at which one of them may be resumed, or a higher one if that one was removed; -1 if there is none.
+  /// No waiter may be resumed at a higher count; -1 if nobody waits.
   private(set) var limit = -1
 
   var isEmpty: Bool { waiters.isEmpty }
@@ -90,7 +90,7 @@ struct WaitList: Sendable {
     }
   }
 
-  /// Counts again who is excused, once for all of a kind.
+  /// Counts the excused handlers again, once for all waiters of one kind.
   private mutating func recount() {
     var counts: [Int: Int] = [:]
     for index in waiters.indices {
@@ -104,11 +104,12 @@ struct WaitList: Sendable {
 
   private mutating func setLimit() { limit = waiters.reduce(-1) { max($0, $1.limit) } }
 
-  /// Takes out the waiters that need not wait at a count.
+  /// Takes out the waiters that need not wait any longer.
   ///
-  /// The count is read before the excused handlers are counted, and after. A handler that ends in between is in the
-  /// first one and no longer excused, one that begins and waits in between is excused and in the second one: to take the
-  /// higher one errs towards waiting. The end of the one, and the wait of the other, check again.
+  /// The count is read before the excused handlers are counted, and again afterwards. In between an excused handler may
+  /// end: only the first count still has it. Or a handler may begin and wait: only the second count has it. With the
+  /// higher count a wait may be too long, never too short; the end of the one handler, and the wait of the other, check
+  /// again.
   ///
   /// - Complexity: O(1) if the count is above the limit, else O(*n*) in the number of waiters.
   mutating func takeFulfilled(at value: () -> Int) -> [Entry] {
@@ -130,15 +131,13 @@ struct WaitList: Sendable {
 
 /// One task that waits for a count of handlers to fall.
 ///
-/// It is resumed when the count is no higher than the number of handlers that it *excuses*: those that
-/// cannot end before it is resumed. Outside of handlers it excuses none.
+/// A task outside of all handlers excuses none.
 ///
-/// Invariant: it is resumed once, with the first outcome. An outcome that comes before the task waits is
-/// kept.
+/// Invariant: the task is resumed once, with the first outcome. An outcome that comes before the task waits is kept.
 final class Waiter: Sendable {
   private struct State: Sendable {
     var outcome: Bool?
-    /// Not a checked one, whose layout is looked up at each access; it is taken out to be resumed.
+    /// Unsafe, because the layout of a checked continuation is looked up at each access.
     var continuation: UnsafeContinuation<Bool, Never>?
   }
 
@@ -146,7 +145,7 @@ final class Waiter: Sendable {
   /// Counts the handlers that are excused now.
   let countExcused: @Sendable () -> Int
 
-  /// All that wait for one count and are of one kind excuse the same.
+  /// Waiters of one kind, for one count, excuse the same handlers.
   let kind: Int?
 
   init(kind: Int? = nil, excusing countExcused: @escaping @Sendable () -> Int = { 0 }) {
@@ -154,10 +153,10 @@ final class Waiter: Sendable {
     self.countExcused = countExcused
   }
 
-  /// The outcome that it was resumed with; `nil` as long as it waits.
+  /// The outcome; `nil` as long as the task waits.
   var outcome: Bool? { state.withLock { $0.outcome } }
 
-  /// Resumes the task, unless that has been done.
+  /// Resumes the task, unless it was resumed before.
   ///
   /// - Parameter isReached: the outcome: whether the goal of the wait was reached.
   func resume(_ isReached: Bool) {
@@ -170,7 +169,7 @@ final class Waiter: Sendable {
 
   /// Waits until ``resume(_:)`` is called.
   ///
-  /// For one task.
+  /// Only one task may call it.
   ///
   /// - Returns: whether the goal of the wait was reached.
   nonisolated(nonsending) func wait() async -> Bool {

@@ -1,14 +1,15 @@
 /// The deadlines of one hub, and the tasks that sleep until the next of them.
 ///
 /// A cancelled sleep keeps its memory until its time has come, because the runtime's timers cannot be removed. So calls
-/// share one sleeper: it is not cancelled when a call returns in time, and for an earlier deadline a second one starts
-/// beside it, which ends when it has woken. That one wakes halfway to its deadline, and then sleeps for the earliest:
-/// of deadlines that are earlier and earlier few start another one. Sleepers do not keep the queue, whose `deinit`
-/// cancels them: a clock that nobody advances any more would keep them for good. By a test's clock each deadline has a
-/// sleeper of its own, so that the test sees the deadlines.
+/// share a sleeper, which is not cancelled when a call returns in time. A deadline before the sleeper's time starts a
+/// second sleeper. To spare more of them for still earlier deadlines, it first wakes halfway to its deadline. It ends
+/// when another sleeper wakes in time for the rest.
 ///
-/// Its tasks have high priority: a caller of high priority must not wait for all work of medium priority.
-/// Most of what they do is short.
+/// Sleepers do not keep the queue alive, whose `deinit` cancels them: a clock that nobody advances would keep them for
+/// good. With a test's clock each deadline has a sleeper of its own, so that the test sees the deadlines.
+///
+/// Its tasks have high priority, so that a caller of high priority does not wait for all work of medium priority. Most
+/// of their work is short.
 final class DeadlineQueue: Sendable {
   /// The time by the clock since the queue was made.
   let now: @Sendable () -> Duration
@@ -26,13 +27,13 @@ final class DeadlineQueue: Sendable {
     sharingSleepers sharesSleepers: Bool = true
   ) {
     let start = clock.now
-    // What is generic takes thrice as long, and most have this clock.
+    // Generic code takes thrice as long, and most hubs have this clock.
     if let start = start as? ContinuousClock.Instant {
       now = { start.duration(to: .now) }
     } else {
       now = { start.duration(to: clock.now) }
     }
-    // It throws when the queue has cancelled it. A clock that throws otherwise ends the sleep early.
+    // The sleep throws when the queue has cancelled it. A clock that throws for another reason ends the sleep early.
     sleep = { try? await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
     self.executor = executor
     alarms = Lock(Alarms(sharingSleepers: sharesSleepers))
@@ -49,12 +50,12 @@ final class DeadlineQueue: Sendable {
     return Deadline(isPast: duration <= .zero, start: start, time: start + duration, queue: self)
   }
 
-  /// Runs an action at a time, in a task of its own, unless it is cancelled before.
+  /// Runs an action at a time, in a task of its own, unless the action is cancelled before.
   ///
   /// - Parameters:
   ///   - action: the action, which may block.
   ///   - time: the time.
-  ///   - start: when that was set.
+  ///   - start: when the deadline was set.
   /// - Returns: what cancels and releases the action.
   fileprivate func schedule(
     _ action: @escaping @Sendable () -> Void, at time: Duration, since start: Duration
@@ -104,7 +105,8 @@ struct Deadline: Sendable {
   /// Whether it has come.
   var hasCome: Bool { isPast || queue.now() >= time }
 
-  /// Runs an action at the deadline, in a task of its own, unless it is cancelled before; here if the duration was zero.
+  /// Runs an action at the deadline, in a task of its own, unless it is cancelled before; at once if the deadline was
+  /// past from the start.
   ///
   /// - Returns: what cancels and releases the action.
   func schedule(_ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
@@ -118,7 +120,7 @@ struct Deadline: Sendable {
 ///
 /// Invariant: while an alarm is set, a sleeper wakes no later than the earliest alarm.
 struct Alarms: Sendable {
-  /// In a type of its own: a closure would be wrapped each time that it comes out of the lock.
+  /// A type of its own: a bare closure would be wrapped each time that it leaves the lock.
   struct Action: Sendable {
     let run: @Sendable () -> Void
     func callAsFunction() { run() }
@@ -126,16 +128,17 @@ struct Alarms: Sendable {
 
   /// A binary heap by time, the earliest first.
   ///
-  /// Cancelled alarms stay in it until they are more than half of it. A sorted array would be shorter, and slower where
-  /// it matters: short deadlines, and the watch for slow handlers, come before thousands of long ones.
+  /// Cancelled alarms stay until they are more than half of the heap. A sorted array would be slow where short
+  /// deadlines, and the watch for slow handlers, come before thousands of long ones.
   private(set) var heap: [(time: Duration, number: Int)] = []
   private(set) var actions: [Int: Action] = [:]
   private var lastNumber = 0
-  /// Each has the number of the alarm that it was started for, the time when it wakes, and its task once that is known.
+  /// The sleepers: the alarm that each was started for, when it wakes, and its task once that is known.
   ///
-  /// If they are shared, the earliest is last; no two wake at the same time.
+  /// If sleepers are shared, the earliest is last, and no two wake at the same time.
   private(set) var sleepers: [(number: Int, time: Duration, task: Task<Void, any Error>?)] = []
-  /// Whether one sleeper serves several alarms; if not, each alarm has its own, which is cancelled with it.
+  /// Whether one sleeper serves several alarms; if not, each alarm has a sleeper of its own, which is cancelled with
+  /// it.
   private let sharesSleepers: Bool
 
   init(sharingSleepers sharesSleepers: Bool = true) {
@@ -144,7 +147,7 @@ struct Alarms: Sendable {
 
   /// Sets an alarm.
   ///
-  /// - Returns: the alarm's number, and until when a sleeper has to be started that sleeps for it, if one has.
+  /// - Returns: the alarm's number; and until when a new sleeper first sleeps, if one is needed.
   mutating func add(
     _ action: @escaping @Sendable () -> Void, at time: Duration, since start: Duration
   ) -> (number: Int, first: Duration?) {
@@ -158,17 +161,17 @@ struct Alarms: Sendable {
     return (lastNumber, first)
   }
 
-  /// Notes the task of a sleeper, unless it has ended already.
+  /// Notes the task of a sleeper, unless the sleeper has ended already.
   mutating func setTask(_ task: Task<Void, any Error>, of number: Int) {
-    // It is the last one, or near it.
+    // The sleeper is the last one, or near the end.
     guard let index = sleepers.lastIndex(where: { $0.number == number }) else { return }
     sleepers[index].task = task
   }
 
   /// Cancels an alarm.
   ///
-  /// - Returns: its action, and the task of its sleeper if that is its own: to be released and cancelled outside the
-  ///   lock.
+  /// - Returns: the alarm's action, to release outside the lock, and the task of its own sleeper, if it has one, to
+  ///   cancel there.
   mutating func cancel(
     _ number: Int
   ) -> (action: Action?, sleeper: Task<Void, any Error>?) {
@@ -186,7 +189,7 @@ struct Alarms: Sendable {
 
   /// Takes out the due actions when a sleeper wakes.
   ///
-  /// - Returns: the due actions, and the time until which this sleeper sleeps again; `nil` if it ends.
+  /// - Returns: the due actions, and until when the sleeper sleeps again; `nil` if it ends.
   mutating func wake(
     _ number: Int, now: Duration
   ) -> (due: [Action], next: Duration?) {

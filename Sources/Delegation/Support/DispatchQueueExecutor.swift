@@ -9,12 +9,12 @@
   /// hub.subscribe(cache, to: StoreDelegate.self, on: DispatchQueueExecutor(cacheQueue))
   /// ```
   ///
-  /// It can also be an actor's `unownedExecutor`. Then the queue must be a serial one. On a
-  /// concurrent queue the handlers of different calls may run at the same time.
+  /// An executor of a serial queue can also be an actor's `unownedExecutor`. On a concurrent queue the handlers of
+  /// different calls may run at the same time.
   public final class DispatchQueueExecutor: TaskExecutor, SerialExecutor {
     /// The queue that everything runs on.
     public let queue: DispatchQueue
-    /// The executor that runs handlers on it.
+    /// The executor that runs handlers on the queue.
     let tasks: DispatchQueueTaskExecutor
 
     /// Makes an executor for a queue.
@@ -25,7 +25,7 @@
       tasks = DispatchQueueTaskExecutor(queue)
     }
 
-    /// Runs a job on the queue, after those that were enqueued before.
+    /// Runs a job on the queue, after the jobs that were enqueued before.
     ///
     /// - Parameter job: the job, from the Swift runtime.
     public func enqueue(_ job: consuming ExecutorJob) {
@@ -44,9 +44,8 @@
 
   /// Runs handlers on a dispatch queue.
   ///
-  /// It is not ``DispatchQueueExecutor``, because that one isolates its jobs to the queue, as an actor needs.
-  /// A task would leave that isolation, and so the queue, at each call of a nonisolated function, and come
-  /// back to it with one more job each time.
+  /// ``DispatchQueueExecutor`` isolates its jobs to the queue, as an actor needs. A handler's task would leave that
+  /// isolation, and so the queue, at each call of a nonisolated function, and return with one more job each time.
   final class DispatchQueueTaskExecutor: TaskExecutor {
     let queue: DispatchQueue
 
@@ -72,9 +71,9 @@ func handlerExecutor(for executor: (any TaskExecutor)?) -> (any TaskExecutor)? {
   return executor
 }
 
-/// Where an executor runs its jobs: it is the same for all executors of one dispatch queue.
+/// Identifies where an executor runs its jobs: the same for all executors of one dispatch queue.
 ///
-/// To be compared while the executors are alive.
+/// Compare it only while the executors are alive.
 func executorID(of executor: any TaskExecutor) -> ObjectIdentifier {
   #if canImport(Dispatch)
     if let executor = executor as? DispatchQueueTaskExecutor {
@@ -88,11 +87,10 @@ func executorID(of executor: any TaskExecutor) -> ObjectIdentifier {
 extension Task where Failure == any Error {
   /// Starts a detached task, on an executor if one is given.
   ///
-  /// It does not pass `nil` on: a task with an explicit preference for no executor takes a lock at each
-  /// switch to find that out.
+  /// `nil` is not passed on: a task with an explicit preference for no executor takes a lock at each switch.
   ///
-  /// The work has the type that the runtime calls, down to the error that none throws, and this is inlined, so a
-  /// closure is not wrapped in another one: that would be one allocation more for each task.
+  /// `work` has the type that the runtime calls, which may throw, and this function is inlined. Otherwise each closure
+  /// would be wrapped in another one: one more allocation for each task.
   ///
   /// - Returns: the task.
   @discardableResult

@@ -2,18 +2,18 @@ internal import Synchronization
 
 /// The library's lock.
 ///
-/// The rule for every use: only short code of the library runs under it. User closures and handlers run
-/// outside of it, and whatever could run a user's `deinit` is released outside of it.
+/// Only short code of the library runs under it. User code runs outside, and whatever could run a user's `deinit` is
+/// released outside.
 ///
 /// On Linux a thread claims the lock before it locks the mutex, which protects the state. One thread at a time has the
-/// claim. A thread that has waited too long locks the mutex without the claim, and sleeps there.
+/// claim. A thread that has waited too long locks the mutex without the claim, and sleeps there. There are two reasons:
 ///
-/// - The kernel hands a mutex from one sleeping thread to the next. As soon as more threads than cores
-///   want it, each section costs a context switch, so few threads may sleep.
+/// - The kernel hands a mutex from one sleeping thread to the next. As soon as more threads than cores want it, each
+///   section costs a context switch, so few threads may sleep.
 /// - The thread sanitizer does not see the system calls of `Mutex`, and would report false races, in
 ///   users' tests as well. It sees atomics.
 ///
-/// Elsewhere `Mutex` is the system's own lock, which needs neither.
+/// Elsewhere `Mutex` is the system's own lock, which has neither problem.
 struct Lock<State: Sendable>: ~Copyable, Sendable {
   let mutex: Mutex<State>
 
@@ -22,9 +22,9 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
     ///
     /// Only that thread clears it.
     let isClaimed = Atomic(false)
-    /// Loaded first and stored last in each section, by the thread that has the mutex.
+    /// For the thread sanitizer: the thread that has the mutex loads this first in each section, and stores it last.
     ///
-    /// So a load sees the store of the previous section. The value has no meaning.
+    /// So a load sees the previous section's store. The value has no meaning.
     let handover = Atomic(false)
   #endif
 
@@ -56,7 +56,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
 
 #if os(Linux) || os(Android)
   extension Atomic<Bool> {
-    /// Claims a lock if no other thread does.
+    /// Claims a lock, unless another thread has the claim.
     @inline(__always)
     func claim() -> Bool {
       compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
@@ -64,8 +64,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
 
     /// Tries to claim a lock, first in a loop and then with a yield between the tries.
     ///
-    /// Not inlinable: a thread that calls it waits in any case, and the code that is inlined at each use
-    /// of a lock stays short.
+    /// Not inlined: a thread that calls it waits anyway, and the code at each use of a lock stays short.
     ///
     /// - Returns: whether the thread has the claim; if not, it has to sleep.
     func waitToClaim() -> Bool {

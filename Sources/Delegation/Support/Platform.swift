@@ -21,8 +21,7 @@
 
 /// All calls of the platform's C library.
 ///
-/// What else differs between platforms is whether there is a Dispatch: all that needs it is left out where
-/// there is none.
+/// The only other difference between platforms is Dispatch: where it is missing, what needs it is left out.
 package enum Platform {
   /// Writes to standard error, with one call, so that lines of several threads do not mix.
   static func writeToStandardError(_ text: String) {

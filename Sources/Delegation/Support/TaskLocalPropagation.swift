@@ -5,11 +5,11 @@
 /// configuration.propagating = [.taskLocal(ServiceContext.$current)]
 /// ```
 public struct TaskLocalPropagation: Sendable {
-  /// Runs a handler or a hook with a value bound that was captured.
+  /// Runs a handler or a hook with a captured value bound.
   @usableFromInline typealias Captured =
     nonisolated(nonsending) @Sendable (nonisolated(nonsending) () async -> Void) async -> Void
 
-  /// The values of all that a hub propagates.
+  /// The captured values of all task-locals that a hub propagates.
   @usableFromInline typealias Context = [Captured]
 
   let capture: @Sendable () -> Captured

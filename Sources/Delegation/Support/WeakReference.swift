@@ -1,20 +1,18 @@
 internal import Synchronization
 
-/// A weak reference to a subscriber that loads it as the protocol it subscribed to, for the price of the
-/// bare weak load.
+/// A weak reference to a subscriber, which is loaded as the protocol that it subscribed to, for the price of a bare
+/// weak load.
 ///
-/// A value of type `P` that holds an object, be `P` an existential or a class, begins with the
-/// object's address; what follows (witness tables, and for an existential that is not
-/// `AnyObject`-bound the rest of its buffer and the type) never changes and owns nothing. So these
-/// words are kept as an *image*, unretained, beside an ordinary weak reference. A load transfers the
-/// strong reference of the weak load to the image: that reference proves that the object is alive, and
-/// the image's value owns exactly that one reference.
+/// A value of type `P` that holds an object begins with the object's address. The rest, such as a witness table, never
+/// changes and owns nothing. So the words of the value are kept, unretained, as an *image* beside an ordinary weak
+/// reference. A load moves the strong reference of the weak load into the image: this reference proves that the object
+/// is alive, and the rebuilt value owns exactly this reference.
 ///
-/// The image is kept only if the value has that layout, and one word or two, as nearly all protocols have: the first
-/// word is the object's address. Any other value (a boxed existential such as `any Error`, or one of several protocols)
-/// is cast, which is slower and always right.
+/// The image is kept only of a value that has one or two words, the first of which is the object's address: a class
+/// reference, or the existential of a protocol of objects. For any other value each load casts the object, which is
+/// slower and always right.
 ///
-/// This is the one file of the library with unsafe memory code; ``unisolated(_:)`` is the other part of it.
+/// This is the only file of the library with unsafe memory code.
 ///
 /// `@unchecked Sendable`: everything is written in `init`, before the reference is shared. After that only
 /// the runtime writes: it clears `object`, atomically.
@@ -26,21 +24,21 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
 
   @usableFromInline
   typealias Word = UnsafeMutableRawPointer?
-  /// The object's address and what follows it.
+  /// The object's address, and the value's second word.
   @usableFromInline
   typealias Words = (UnsafeMutableRawPointer, Word)
 
-  /// The address of the subscriber while it is alive.
+  /// The subscriber's address; another object may have it once the subscriber has died.
   let identity: ObjectIdentifier
 
-  /// The second word, if it has one; of one that lives as long as its owner, the owner's address.
+  /// The value's second word, if it has one; for a ``BoundSubscriber`` the owner's address.
   @usableFromInline
   let rest: Word
   /// Whether the value is rebuilt from the object's address and `rest`; otherwise the object is cast.
   @usableFromInline
   let isRebuilt: Bool
 
-  /// The address of the owner, if the subscriber lives as long as that.
+  /// The owner's address, if the subscriber is a ``BoundSubscriber``.
   var owner: Int? { isRebuilt || rest == nil ? nil : Int(bitPattern: rest) }
 
   /// Refers to a subscriber as the protocol it subscribes to.
@@ -52,9 +50,9 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
     let object = copy object
     self.object = object
     identity = ObjectIdentifier(object)
-    // The image of one that stands for another object would not tell that this has died.
+    // A `BoundSubscriber` is never rebuilt: its owner may be dead.
     if let bound = object as? BoundSubscriber {
-      // An owner that is being released is dead, and has no address any more.
+      // A dying owner cannot be loaded any more; the subscriber's own address then stands for the owner's.
       (isRebuilt, rest) = (false, Unmanaged.passUnretained(bound.owner ?? bound).toOpaque())
     } else {
       let words = Self.words(of: subscriber)
@@ -69,7 +67,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   @usableFromInline
   var isAlive: Bool { living != nil }
 
-  /// The subscriber, if it is alive, and its owner too if it has one.
+  /// The subscriber, if it is alive, and so is its owner, if it has one.
   ///
   /// The load takes a strong reference for a moment, which may turn out to be the last: then the
   /// subscriber's `deinit` runs here. Must not be called under a lock.
@@ -80,10 +78,10 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
     return object
   }
 
-  /// Whether this refers to that very object, and not to a dead one that had the same address.
+  /// Whether this refers to an object, and not to a dead one that had the same address.
   ///
-  /// - Parameter other: an object that the caller keeps alive, so that no `deinit` can run here: the
-  ///   load returns that object or `nil`.
+  /// - Parameter other: an object that the caller keeps alive. So the load, which returns that object or `nil`, runs no
+  ///   `deinit`.
   /// - Returns: whether it does.
   func refers(to other: AnyObject) -> Bool {
     identity == ObjectIdentifier(other) && object === other
@@ -111,7 +109,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   @inline(never)
   static func cast<P>(_ object: AnyObject?) -> P? { object.map { $0 as! P } }
 
-  /// The words of a value; `nil` if it has not one or two of them.
+  /// The words of a value; `nil` unless it has one or two.
   private static func words<P>(of subscriber: borrowing P) -> Words? {
     let word = MemoryLayout<UnsafeRawPointer>.size
     let (size, alignment) = (MemoryLayout<P>.size, MemoryLayout<P>.alignment)
@@ -125,13 +123,13 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
 
 /// A reference that is set once and read by any thread without a lock.
 ///
-/// It owns what it is set to until it is released itself, so what a reader finds is alive as long as the reader keeps
-/// the owner of this. It is `AtomicLazyReference`, whose generic code is not specialized: a load there takes 700
-/// instructions.
+/// It retains the object until it is released itself. So an object that a reader finds is alive as long as the reader
+/// keeps alive what contains the reference. `AtomicLazyReference` does the same, but its generic code is not
+/// specialized: a load takes 700 instructions.
 struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
   private let word = Atomic<Unmanaged<Object>?>(nil)
 
-  /// What it was set to; if it was not, it is set to an object, if one is given.
+  /// The object that is set; if none is, sets the given one.
   func load(orSetting object: Object? = nil) -> Object? {
     if let present = word.load(ordering: .acquiring) { return present.takeUnretainedValue() }
     guard let object else { return nil }
@@ -147,14 +145,14 @@ struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
   deinit { word.load(ordering: .acquiring)?.release() }
 }
 
-/// Takes the isolation off the type of a synchronous closure; to be called on the closure's actor, if it has one.
+/// Removes the isolation from a synchronous closure's type; call the result on the closure's actor, if it has one.
 ///
-/// Otherwise it could be called by `await` only, and a task that prefers an executor would then leave the actor, and come
-/// back later, between a look at what has happened and the call.
+/// With the isolation it could only be called by `await`. A task that prefers an executor would then leave the actor,
+/// and return later, between its last check and the call.
 ///
-/// As `MainActor.assumeIsolated` does it, and for the same reason it is sound: a function is a pointer to code and one to
-/// its context, and is called in the same way whatever its isolation, which only its context knows. All of the types are
-/// parameters here, so that the compiler passes the closure as it is.
+/// It is sound for the same reason as `MainActor.assumeIsolated`: a function is a pointer to code and one to its
+/// context, and is called in the same way whatever its isolation. All types are parameters here, so that the compiler
+/// passes the closure unchanged.
 @inlinable
 func unisolated<P, R, E>(
   _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> R
@@ -173,9 +171,9 @@ func unisolated<P, V, R, E>(
 @usableFromInline
 typealias RecipientFilter = @Sendable (AnyObject) -> Bool
 
-/// A subscriber that lives as long as another object, its owner; see ``WeakReference/living``.
+/// A subscriber that counts as dead once another object, its owner, is dead; see ``WeakReference/living``.
 ///
-/// It is a class, and not a protocol, because each look at a subscriber casts to it.
+/// A class, not a protocol, because loads cast to it, and a cast to a class is cheap.
 ///
 /// `@unchecked Sendable`: the reference is written in `init`, and after that only by the runtime. Subclasses add
 /// constants only.

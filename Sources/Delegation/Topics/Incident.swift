@@ -8,11 +8,10 @@ extension DelegateHub {
   /// ```
   ///
   /// Do not end the subscription of a gate that is late: a gate that is gone says nothing, and a vote without
-  /// `ofAtLeast:` is then true. <doc:FailingClosed> says what to do in its place.
+  /// `ofAtLeast:` is then true. <doc:FailingClosed> says what to do instead.
   ///
-  /// The text for the subscriber is made each time you read it. An incident keeps its error and the
-  /// id that was given to `subscribe` in memory. It does not keep a subscriber whose subscription
-  /// has ended.
+  /// The text for the subscriber is made each time you read it. An incident keeps its error, and the id that was given
+  /// to `subscribe`, in memory. It does not keep a subscriber alive whose subscription has ended.
   public struct Incident: Sendable, CustomStringConvertible {
     /// What went wrong.
     public let kind: Kind
@@ -32,13 +31,14 @@ extension DelegateHub {
     /// How long the handler had been running, by the hub's clock, if the kind is ``Kind/late``, ``Kind/slow`` or
     /// ``Kind/failed``; otherwise `nil`.
     ///
-    /// Of one that is late it counts from the question, or from its turn; `nil` if the handler had not begun, because its
-    /// executor or the closure's actor was busy, or an interceptor had not called it. Of one that failed it is known only if ``Configuration/slowAfter`` is set: a
-    /// handler is not measured otherwise.
+    /// For ``Kind/late`` it counts from the question, or from the subscriber's turn; it is `nil` if the handler had not
+    /// begun, because its executor or the closure's actor was busy, or an interceptor had not called it. For
+    /// ``Kind/failed`` it is known only if ``Configuration/slowAfter`` is set: otherwise handlers are not measured.
     public internal(set) var duration: Duration?
-    /// The subscription, with which you can remove the subscriber; of ``Kind/tooFew`` it is nobody's, and has ended.
+    /// The subscription, with which you can remove the subscriber; for ``Kind/tooFew``, which concerns none, a
+    /// placeholder that has ended.
     public let subscription: Subscription
-    /// When the handler began, if that is known.
+    /// When ``duration`` begins, if that is known.
     var start: Duration?
     /// The task-locals of the call, once they are known.
     var context: TaskLocalPropagation.Context?
@@ -93,11 +93,11 @@ extension DelegateHub.Incident {
 
     /// A subscriber had not answered at a deadline.
     ///
-    /// It is reported then; ``DelegateHub/Statistics/Questions/late`` counts its handler when that ends. In `collect` the
-    /// caller is told as well, by ``DelegateHub/ReplyError/timedOut``.
+    /// It is reported at the deadline; ``DelegateHub/Statistics/Questions/late`` counts the handler when it ends. In
+    /// `collect` the caller is told as well, by ``DelegateHub/ReplyError/timedOut``.
     ///
-    /// If another object has taken its `id:` meanwhile, that one is named, which has the place and was not asked.
-    /// With a deadline of zero nobody is asked, so nobody is late.
+    /// If another object has taken the `id:` meanwhile, the incident names that object, although it was not asked. With
+    /// a deadline of zero nobody is asked, so nobody is late.
     case late
 
     /// A handler has been running for longer than ``DelegateHub/Configuration/slowAfter``, and still is.
@@ -106,26 +106,26 @@ extension DelegateHub.Incident {
     /// A mailbox has begun to drop notifications; it is reported again when the mailbox drops after the
     /// subscriber has caught up.
     ///
-    /// What a mailbox with a limit of 1 drops, as ``DelegateHub/MailboxPolicy/latest`` is, is counted, and not reported: it
-    /// is what was asked for.
+    /// A mailbox with a limit of 1, such as ``DelegateHub/MailboxPolicy/latest``, is meant to drop: its drops are
+    /// counted, and not reported.
     case dropped
 
     /// A subscriber died before its subscription was ever called, though calls were made on its protocol.
     ///
-    /// Most often no reference has kept it alive, as in `hub.subscribe(Bouncer(), to: DoorDelegate.self)`, or
-    /// only a local variable, which keeps it until its last use and not until the end of the scope.
-    /// It is reported once, when the hub finds the dead one, at a call or in a search for dead ones. It is not
-    /// reported if another subscriber of its type that the same line of the source has subscribed was called
-    /// before: that line keeps its subscribers, so this one was released on purpose. Nor is it of the owner of an observer,
-    /// or of a stream. The hub remembers 64 such lines and
-    /// types for each protocol; beyond them it reports each subscriber that was not called itself.
+    /// Most often no reference has kept it alive, as in `hub.subscribe(Bouncer(), to: DoorDelegate.self)`, or only a
+    /// local variable, which keeps it until its last use and not until the end of the scope. It is reported once, when
+    /// the hub finds the dead subscriber, at a call or in a search for dead ones. It is not reported if another
+    /// subscriber of the same type, which the same line of the source has subscribed, was called before: that line
+    /// keeps its subscribers alive, so this one was released on purpose. Nor is an observer reported whose owner has
+    /// died, nor a stream. The hub remembers 64 such lines and types for each protocol; beyond them it reports each
+    /// subscriber that was not called itself.
     case unheard
 
-    /// A rule needs more answers than there are subscribers to ask, so that it refuses whoever asks.
+    /// A rule needs more answers than there are subscribers to ask, so it always refuses.
     ///
-    /// As `.unanimous(ofAtLeast: 2)` does if one object is subscribed in place of two. It is reported once for each number
-    /// that is needed, until as many have been subscribed; 64 such numbers are remembered, and no further one is reported.
-    /// A stream counts as a subscriber, and so does one that does not conform to what `conforming(to:)` names.
+    /// For example, `.unanimous(ofAtLeast: 2)` with one subscriber. It is reported once for each needed number, until
+    /// so many are subscribed; 64 such numbers are remembered, and further ones are not reported. A stream counts as a
+    /// subscriber here, as does a subscriber that does not conform to what `conforming(to:)` names.
     case tooFew
 
     /// The kind's name.

@@ -1,28 +1,28 @@
 extension DelegateHub {
   /// Runs around handlers: to trace them, to measure them, to bind task-locals, or to keep them from running.
   ///
-  /// A hub calls its interceptors for each handler of each call but a `forEach` that awaits nothing, the first one
-  /// outermost, on whatever executor handlers run. What one of them does concerns that handler only. For a stream it ends
-  /// when the event is handed over: the loop's body is not within it.
+  /// A hub calls its interceptors for each handler of each call, except a `forEach` that awaits nothing; the first
+  /// interceptor is the outermost. What an interceptor does concerns this handler only. For a stream it ends when the
+  /// event is handed over: the loop's body is not within it.
   ///
   /// **Order.** An interceptor runs after the one before it has called `next`, and goes on when the handler and the
   /// interceptors after it have returned. The caller of a question gets the answer after that.
   ///
   /// **Isolation.** It runs where a handler that awaits would: on the hub's executor or the subscription's, on no
   /// actor, also for a handler on the main actor; for `forEach` where its caller runs. Task-locals that it binds around
-  /// `next` are seen by the handler and by the tasks that the handler starts, and by nobody else.
-  /// Those of ``Configuration/propagating``, and for questions all of the caller's, are bound around it.
+  /// `next` are seen by the handler and by the tasks that the handler starts, and by nobody else. The task-locals of
+  /// ``Configuration/propagating``, and for questions all of the caller's, are bound around the interceptor.
   ///
   /// **Re-entrancy.** It may call the hub. A wait in it, such as ``DelegateHub/drain(within:)``, is a wait of the
   /// handler. If it calls `next` in ``DelegateHub/delayingDrain(_:)``, a handler that drains that hub waits for ever.
   ///
-  /// **Cancellation.** It is cancelled as the handler is. One that blocks or never returns is *slow* and *late* as
-  /// such a handler is, and harms no other.
+  /// **Cancellation.** It is cancelled as the handler is. An interceptor that blocks or never returns is *slow* and
+  /// *late*, as such a handler is, and harms no other handler.
   ///
-  /// **Lifetime.** The subscriber is kept while the handler runs, and not by an interceptor. Whether it has died is
-  /// decided in `next`. At a deadline, a subscriber for which an interceptor runs is late.
+  /// **Lifetime.** The running handler keeps the subscriber alive, and an interceptor does not. `next` finds out
+  /// whether the subscriber has died. At a deadline, a subscriber for which an interceptor runs is late.
   ///
-  /// With interceptors, a question that awaits nothing takes the way of one that awaits.
+  /// With interceptors, a question that awaits nothing is asked like one that awaits.
   ///
   /// ```swift
   /// struct Timing: DelegateHub.Interceptor {
@@ -42,12 +42,12 @@ extension DelegateHub {
   /// let hub = DelegateHub(.init(interceptors: [Timing()]))
   /// ```
   public protocol Interceptor: Sendable {
-    /// Runs in place of a handler, which it calls with `next`.
+    /// Runs around a handler, which it calls with `next`.
     ///
-    /// If it does not call `next`, the handler does not run. A question counts what `absent:` says; without `absent:`,
-    /// and in `collect`, it counts the subscriber as not there. A notification counts as passed over. A second
-    /// call of `next` runs nothing, and returns what the first one did. When `next` is called, it looks again whether
-    /// the subscription has ended or the outcome is fixed: then the handler is not called either.
+    /// If it does not call `next`, the handler does not run. A question then counts what `absent:` says; without
+    /// `absent:`, and in `collect`, it counts the subscriber as not there. A notification counts as passed over. A
+    /// second call of `next` runs nothing, and returns what the first one did. `next` checks again whether the
+    /// subscription has ended or the outcome is decided: then the handler is not called either.
     ///
     /// - Parameters:
     ///   - call: which handler it is.
@@ -61,7 +61,7 @@ extension DelegateHub {
 
   /// A handler that is about to run, for an ``Interceptor``.
   ///
-  /// It does not keep the subscriber of a subscription that has ended.
+  /// It does not keep a subscriber alive whose subscription has ended.
   public struct HandlerCall: Sendable {
     /// The kind of call.
     public let call: Incident.Call
@@ -90,8 +90,8 @@ extension DelegateHub {
   public enum HandlerOutcome: Sendable, Equatable, CustomStringConvertible {
     /// The handler returned.
     case returned
-    /// The handler was not called: an interceptor did not call `next`, the subscriber had died or does not conform to what
-    /// `conforming(to:)` names, its subscription had ended, or the outcome was fixed.
+    /// The handler was not called: an interceptor did not call `next`, the subscriber had died or does not conform to
+    /// what `conforming(to:)` names, its subscription had ended, or the outcome was decided.
     case notCalled
     /// The handler threw an error.
     case threw(any Error)
@@ -101,12 +101,12 @@ extension DelegateHub {
     /// What the handler threw, if it threw.
     public var error: (any Error)? { if case .threw(let error) = self { error } else { nil } }
 
-    /// What became of it, in words.
+    /// What became of the handler, in words.
     public var description: String {
       error.map { "threw \(String(reflecting: $0))" } ?? (isCalled ? "returned" : "was not called")
     }
 
-    /// Whether two are the same; errors are compared by their texts.
+    /// Whether two outcomes are equal; errors are compared by their texts.
     ///
     /// - Parameters:
     ///   - lhs: an outcome.

@@ -1,20 +1,19 @@
 /// The open subscriptions of one protocol in the order in which they are served: one list with one version.
 ///
-/// A change takes constant time. Who needs the order takes what there is, merges it outside the lock, and puts the
-/// result back; it is the present one as long as nothing has changed.
+/// A change takes constant time. A call that needs the order copies the list under the lock, merges the copy outside,
+/// and puts it back; other calls share the result until something changes.
 ///
-/// Invariant: `ordered` and `added`, one after the other, have every open subscription once. An ended one is dropped by
-/// the next merge.
+/// Invariant: `ordered` and `added` together have every open subscription once. The next merge drops the ended ones.
 struct MemberList: Sendable {
   private var version = 0
-  /// The version that `ordered` is of.
+  /// The version of the last merge, which has made `ordered`.
   private var merged = 0
   private var ordered: [SubscriptionNode] = []
-  /// Those that were added after these.
+  /// The subscriptions that were added since that merge.
   private var added: [SubscriptionNode] = []
   /// How many have ended since the last merge.
   private(set) var endedCount = 0
-  /// The last version whose change was not an addition at the end.
+  /// The last version that added a subscription elsewhere than at the end.
   private var lastDisorder = 0
 
   /// All in order, if nothing has changed since the last merge.
@@ -22,7 +21,7 @@ struct MemberList: Sendable {
 
   mutating func add(_ node: SubscriptionNode) {
     version += 1
-    // The last one of a list that is not in order need not be the last one of all.
+    // While the list is not sorted, its last subscription need not be the last in order.
     if let last = added.last ?? ordered.last,
       lastDisorder > merged || !Self.precedes(last.order, node.order)
     {
@@ -51,22 +50,22 @@ struct MemberList: Sendable {
   /// Whether the order may have changed since the last merge.
   private var mustSort: Bool { lastDisorder > merged }
 
-  /// Makes this, which is a copy that was taken under the lock, one to put back: drops those that have ended, and sorts
-  /// if the order may have changed.
+  /// Merges a copy that was taken under the lock: drops ended subscriptions, and sorts if the order may have changed.
   ///
   /// - Returns: all in order.
   /// - Complexity: O(*n*), or O(*n* log *n*) if it sorts.
   mutating func merge() -> [SubscriptionNode] {
     var nodes: [SubscriptionNode] = []
-    // The last one of each place among those that were added.
+    // The last added subscription of each place.
     lazy var last = Dictionary(added.map { ($0.serial, $0) }, uniquingKeysWith: { $1 })
-    // One that was replaced stays until the list has the one that has its place: a caller finds that one by it.
+    // A replaced subscription stays until its replacement is in the list: callers find the replacement by the serial
+    // number.
     func stays(_ node: SubscriptionNode) -> Bool {
       node.isOpen || node.isReplaced && last[node.serial].map { $0 === node } ?? true
     }
     if endedCount > 0 {
       nodes.reserveCapacity(ordered.count)
-      // Run by run: to append one by one takes twice as long.
+      // Appends runs: to append one by one takes twice as long.
       var start = 0
       for index in ordered.indices where !stays(ordered[index]) {
         nodes += ordered[start..<index]
@@ -81,9 +80,9 @@ struct MemberList: Sendable {
     return ordered
   }
 
-  /// Puts a merged copy back, unless another one was since it was taken.
+  /// Puts a merged copy back, unless another merged copy was put back since it was taken.
   ///
-  /// - Parameter copy: the copy; it has then the list in whose place it is, for the caller to release outside the lock.
+  /// - Parameter copy: the copy; afterwards the former list, for the caller to release outside the lock.
   mutating func put(_ copy: inout MemberList) {
     guard merged == copy.merged else { return }
     added.removeFirst(copy.added.count)
@@ -100,7 +99,7 @@ struct MemberList: Sendable {
 
   typealias Order = (priority: Int, serial: Int)
 
-  /// The indices in order; for all that is sorted, as each sort is much code.
+  /// The indices in order; shared, because each instance of a sort is much code.
   static func indices(of orders: [Order]) -> [Int] {
     orders.indices.sorted { precedes(orders[$0], orders[$1]) }
   }

@@ -1,5 +1,4 @@
-/// The subscribers that a call is for: those of a protocol, or those of them that conform to further ones; below, how a
-/// subscription is called for them.
+/// The subscribers that a call is for: those of a protocol, or only those that conform to further protocols, too.
 ///
 /// They are called as `P`: the protocol that they subscribed to, or the last of the further ones.
 @frozen
@@ -8,7 +7,7 @@ struct Recipients<P>: Sendable {
   /// The protocol that they subscribed to.
   @usableFromInline
   let base: Any.Type
-  /// Whether one conforms to the further protocols; `nil` for all subscribers.
+  /// Whether a subscriber conforms to the further protocols; `nil` for all subscribers.
   @usableFromInline
   let admits: RecipientFilter?
 
@@ -21,7 +20,7 @@ struct Recipients<P>: Sendable {
       """)
   }
 
-  /// The subscribers of this recipients that conform to a further protocol.
+  /// The recipients that conform to a further protocol, too.
   func conforming<Narrower>(to type: Narrower.Type) -> Recipients<Narrower> {
     let outer = admits
     return Recipients<Narrower>(base: base) { outer?($0) ?? true && $0 is Narrower }
@@ -36,7 +35,7 @@ extension Recipients {
   /// All subscribers of a protocol.
   @inlinable
   init(_ type: P.Type) {
-    // Of a type that the compiler knows, it knows this.
+    // The compiler decides this where it knows `P`.
     if type is any AnyObject.Type { Self.stopAtClass() }
     base = type
     admits = nil
@@ -49,7 +48,7 @@ extension Recipients {
     return loadIfAdmitted(reference)
   }
 
-  /// Not inlined: it would make each voter of the others dearer.
+  /// Not inlined, because that would make calls without further protocols dearer.
   @inlinable
   @inline(never)
   func loadIfAdmitted(_ reference: borrowing WeakReference) -> P? {
@@ -66,7 +65,7 @@ extension Recipients {
     return .handled
   }
 
-  /// What became of a notification whose subscriber was not loaded.
+  /// The fate of a notification when ``load(_:)`` gave `nil`: the subscriber died, or does not conform.
   @inlinable
   func absence(of reference: borrowing WeakReference) -> Notification.Fate {
     admits != nil && reference.isAlive ? .notAddressed : .expired

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// How calls of a subscription are counted: begun, ended, and waited for.
+/// How the calls of a subscription are counted.
 extension SubscriptionNode {
   /// Counts a running question, unless none may start.
   @inlinable
@@ -18,14 +18,14 @@ extension SubscriptionNode {
     state.wrappingAdd(Bits.call | Bits.asked, ordering: .sequentiallyConsistent).oldValue
   }
 
-  /// Counts off a question that was answered.
+  /// Notes that a running question was answered.
   @inlinable
   func endCall() {
     let word = state.wrappingSubtract(Bits.call, ordering: .sequentiallyConsistent).newValue
     if word & (Bits.awaited | Bits.terminated) != 0 { noteEnd(word) }
   }
 
-  /// Does what follows the end of a handler, if the subscription has ended or somebody waits for that.
+  /// Settles an ended subscription, and resumes waiters, after the end of a handler.
   @inline(never)
   @usableFromInline
   func noteEnd(_ word: UInt64) {
@@ -39,7 +39,7 @@ extension SubscriptionNode {
     return asked + contents.withLock { $0.mailbox.isHandling ? 1 : 0 }
   }
 
-  /// Sets or clears `awaited`, by which the ends of handlers resume waiters.
+  /// Sets or clears `awaited`, with which the end of a handler resumes waiters.
   ///
   /// Called under the lock of the topic's waiters.
   func setAwaited(_ isAwaited: Bool) {
@@ -55,7 +55,7 @@ extension SubscriptionNode {
 extension SubscriptionNode {
   /// The subscriber, for a question.
   ///
-  /// - Returns: `nil` if it is not in the recipients, or if it has died, which terminates the subscription.
+  /// - Returns: `nil` if the subscriber is not among the recipients, or has died, which terminates the subscription.
   @_alwaysEmitIntoClient @inline(__always)
   func subscriber<P>(in recipients: Recipients<P>, for call: CallKind) -> P? {
     if let subscriber = recipients.load(reference) {
@@ -66,7 +66,8 @@ extension SubscriptionNode {
     return nil
   }
 
-  /// Calls the subscriber on the current thread, if its subscription is open, and counts that as an answer.
+  /// Calls the subscriber on the current thread, if its subscription is open, and counts a call that returns as
+  /// answered.
   ///
   /// - Returns: what the closure returned; `nil` if nobody was called.
   @_alwaysEmitIntoClient @inline(__always)
@@ -96,8 +97,8 @@ extension SubscriptionNode {
   ///
   /// Must not be called under a lock.
   ///
-  /// - Parameter call: the call that looks, if one does.
-  /// - Returns: `nil` if it has died, which terminates the subscription.
+  /// - Parameter call: the call that looks for it, if there is one.
+  /// - Returns: `nil` if the subscriber has died, which terminates the subscription.
   @usableFromInline
   func object(for call: CallKind?) -> AnyObject? {
     let object = reference.living
@@ -105,23 +106,23 @@ extension SubscriptionNode {
     return object
   }
 
-  /// Whether a question would reach the subscriber, or that of a replacement: calls may start, it is alive, and it conforms.
+  /// Whether a question would reach the subscriber, or the replacement's: calls may start, and the subscriber is alive
+  /// and conforms.
   ///
-  /// If it has died, the subscription ends as expired. Must not be called under a lock.
+  /// A dead subscriber's subscription ends as expired. Must not be called under a lock.
   ///
   /// - Parameters:
   ///   - admits: whether an object conforms to further protocols; `nil` for none.
-  ///   - call: the call that looks, if one does.
+  ///   - call: the call that looks for it, if there is one.
   /// - Returns: whether it would.
   @usableFromInline
   func isReached(by admits: RecipientFilter?, endingIn call: CallKind?) -> Bool {
-    if let heir { return heir.isReached(by: admits, endingIn: call) }
-    guard isOpen, let object = object(for: call) else { return false }
+    guard let object = current?.object(for: call) else { return false }
     return admits?(object) ?? true
   }
 }
 
-/// A subscriber of the library's own, with the name that statistics and incidents have for it.
+/// A subscriber that the library makes, with its name for statistics and incidents.
 protocol NamedSubscriber: AnyObject {
   static var name: String { get }
 }
@@ -149,8 +150,7 @@ extension SubscriptionNode {
         id: id ?? self.id))
   }
 
-  /// Notes that the handler of a notification is about to be called with the subscriber, if that is alive; one that is
-  /// deferred is not, until it begins.
+  /// Notes that the subscriber is about to be called for a notification, if it is alive.
   func noteCalled(by reference: borrowing WeakReference) {
     if state.load(ordering: .relaxed) & Bits.called == 0, reference.isAlive { noteFirstCall() }
   }
@@ -171,11 +171,11 @@ extension SubscriptionNode {
     site.isCalled.store(true, ordering: .relaxed)
   }
 
-  /// Reports a subscriber that was found dead, if no call reached it, nor any other one that the same line of the
-  /// source has subscribed.
+  /// Reports a subscriber that was found dead, if neither it nor another one of its type and source line was ever
+  /// called.
   ///
   /// - Parameters:
-  ///   - call: a call that was made.
+  ///   - call: the call that the incident names.
   ///   - id: its id, if one was given.
   func reportIfUnheard(in call: CallKind, id: Identity?) {
     if state.load(ordering: .relaxed) & Bits.called == 0, !site.isCalled.load(ordering: .relaxed) {
@@ -186,9 +186,10 @@ extension SubscriptionNode {
 
 /// What is counted of the questions that a subscription was asked.
 ///
-/// A call that begins counts as asked and as running, by one addition to `state`. One that is answered needs only be
-/// counted off: those that were asked and do not run count as answered. Every other end is noted in `corrections`, under
-/// the lock of the contents, where it is counted off as well. So who reads all under that lock finds each question once.
+/// A call that begins counts as asked and as running, by one addition to `state`. An answered call is only subtracted
+/// from the running ones: what was asked and does not run counts as answered. Every other end is subtracted as well,
+/// and noted in `corrections`, under the lock of the contents. So a reader under that lock sees each question exactly
+/// once.
 extension SubscriptionNode {
   /// What became of the questions so far.
   var questions: QuestionAccount { contents.withLock(questions) }
@@ -203,10 +204,10 @@ extension SubscriptionNode {
     return account
   }
 
-  /// Goes on with a call that was counted, when there is something to be done about it.
+  /// Decides whether a counted call may begin, if `state` has special bits.
   ///
   /// - Parameter word: the state before.
-  /// - Returns: whether it may begin; if not, it was counted off.
+  /// - Returns: whether it may begin; if not, it is no longer counted.
   @usableFromInline
   func goOnWithCall(since word: UInt64) -> Bool {
     if mayBegin(in: word) { return true }
@@ -223,7 +224,7 @@ extension SubscriptionNode {
   private func mayBegin(in word: UInt64) -> Bool {
     if word & Bits.terminated != 0 { return false }
     if word & Bits.stream != 0 {
-      // In this order: statistics read first what was addressed, and nothing is to seem to wait.
+      // In this order, so that statistics which are read in between show nothing that waits.
       contents.withLock { $0.mailbox.passOverQuestion() }
       topic.state.withLock { $0.addQuestion() }
       return false
@@ -232,13 +233,13 @@ extension SubscriptionNode {
     return true
   }
 
-  /// Counts some of those that were asked elsewhere than in `state`.
+  /// Moves a part of the count of asked questions from `state` to `corrections`.
   ///
   /// Not inlined: that would make each call dearer.
   @inline(never)
   private func makeRoom() {
     correct { account in
-      // Not all: those that run may yet turn out not to have been asked.
+      // A part only: calls that run may turn out not to have been asked, and are subtracted again.
       let some = Bits.full / 2
       guard state.load(ordering: .relaxed) & Bits.full != 0 else { return }
       state.wrappingSubtract(some, ordering: .relaxed)
@@ -253,7 +254,7 @@ extension SubscriptionNode {
     }
   }
 
-  /// Counts off a call.
+  /// Notes that a call has ended.
   @usableFromInline
   func endCall(as end: CallEnd) {
     switch end {
@@ -267,10 +268,10 @@ extension SubscriptionNode {
     }
   }
 
-  /// Counts off a call, and tells what its handler threw, if that is to be told.
+  /// Notes that a call has ended, and reports what its handler threw, if that is given.
   @inline(never)
   func endCall(as end: CallEnd, throwing failure: (any Error)?, in call: CallKind) {
-    // First: if the subscription has ended, its id is released with its last call.
+    // First: the last call of an ended subscription releases its id.
     if let failure { report(.failed, in: call, error: failure) }
     endCall(as: end)
   }
@@ -284,22 +285,22 @@ extension SubscriptionNode {
     noteEnd(word)
   }
 
-  /// Whether a subscriber that had not answered at a question's deadline is late: not if it is gone, or does not conform.
+  /// Whether a subscriber that had not answered at the deadline is late: not if it is gone, or does not conform.
   ///
-  /// One that has died is not terminated here, which may take its time: the caller is to go on.
+  /// The subscription of a dead subscriber does not end here: this could take long, and the caller is to go on.
   ///
   /// - Parameters:
-  ///   - admits: whether one conforms; `nil` for all.
+  ///   - admits: whether a subscriber conforms; `nil` for all.
   ///   - call: the kind of call.
-  ///   - start: when the question began, if that it is late is to be reported.
-  ///   - begun: the subscriptions whose handlers the question runs: others have not been running for its sake.
+  ///   - start: when the question began; `nil` if nothing is to be reported.
+  ///   - begun: the subscriptions whose handlers have begun; only incidents of these have a duration.
   /// - Returns: whether it is.
   @usableFromInline
   func isLate(
     admittedBy admits: RecipientFilter?, in call: CallKind, notingSince start: Duration?,
     if begun: Set<UInt>
   ) -> Bool {
-    // Read first: one that has not ended afterwards had it.
+    // Read before `state`: the end of a subscription may release its id.
     let (id, hasBegun) = (id, begun.contains(identityBits))
     let word = state.load(ordering: .sequentiallyConsistent)
     guard word & (Bits.terminated | Bits.stream) == 0, let object = reference.living,
@@ -310,14 +311,14 @@ extension SubscriptionNode {
   }
 }
 
-/// How a call of a question's handler ends.
+/// How a question to one subscriber ends.
 @usableFromInline
 enum CallEnd: UInt8, Sendable {
   case answered = 0
   case failed
   case abandoned
-  /// It ended after its deadline.
+  /// The handler ended after the deadline.
   case late
-  /// Its subscriber was gone, or does not conform: it was not asked.
+  /// The subscriber was not asked: it was gone, or does not conform.
   case unasked
 }

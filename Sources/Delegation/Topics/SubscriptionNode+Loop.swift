@@ -1,10 +1,10 @@
-/// How the loop of a stream takes the place of a worker.
+/// How a stream's loop does the work of a worker.
 ///
-/// It attends the mailbox as long as it has an event in hand: until the next one is asked for, or its iterator is
-/// released.
+/// The loop *attends* the mailbox while it has an event *in hand*: until it *puts the event down*, when it asks for the
+/// next one, or its iterator is released.
 ///
-/// Invariant: what is pending is queued, unless a loop attends the mailbox, or a delivery has yet to look at it. A mailbox
-/// that is attended or queued counts as a worker of the hub.
+/// Invariant: a mailbox with something pending is queued, unless it is attended, or a delivery has yet to look at it. A
+/// mailbox that is attended or queued counts as a worker of the hub.
 extension SubscriptionNode {
   /// What a loop does next.
   enum Pull: Sendable {
@@ -12,22 +12,22 @@ extension SubscriptionNode {
     case take(Notification.Content, number: Int)
     /// Lets others go first, and asks again.
     case pause
-    /// Waits, and asks again; another loop that waited must not.
+    /// Waits, and asks again; another loop that waited is resumed, for two may not wait.
     case wait(Waiter, insteadOf: Waiter?)
-    /// Ends: nothing comes any more that it could take, or its task is cancelled.
+    /// Ends: nothing is there that it may take or wait for, or its task is cancelled.
     case over
   }
 
   /// Puts down what is in hand, and takes the next notification.
   ///
   /// - Parameters:
-  ///   - loop: the stream's.
+  ///   - loop: the stream's loop.
   ///   - end: the number of the first notification that it does not take.
   ///   - mayWait: whether it waits if nothing is pending.
   /// - Returns: what the loop does next.
   func pull(_ loop: StreamLoop, before end: Int, waiting mayWait: Bool) -> Pull {
     update(loop) { contents, published, former in
-      // Looked at here: another loop may have gone on since the task was cancelled.
+      // Checked under the lock: another loop may have begun since the task was cancelled.
       if Task.isCancelled { return .over }
       if let waiter = loop.waitForTaking() { return .wait(waiter, insteadOf: nil) }
       former = contents.putDown(as: .handled, published)
@@ -52,14 +52,14 @@ extension SubscriptionNode {
     }
   }
 
-  /// Puts down a notification, if it is the one in hand.
+  /// Puts down a notification, if it is in hand.
   func putDown(_ number: Int, of loop: StreamLoop, as fate: Notification.Fate) {
     update(loop) { contents, published, former in
       if loop.hand?.number == number { former = contents.putDown(as: fate, published) }
     }
   }
 
-  /// Changes what a loop has in hand, and does what follows the end of a handler if it has put something down.
+  /// Changes what a loop has in hand; if it puts something down, does what follows the end of a handler.
   private func update<Result: Sendable>(
     _ loop: StreamLoop, _ body: (inout Contents, Int?, inout StreamLoop.Hand?) -> Result
   ) -> Result {
@@ -83,12 +83,12 @@ extension SubscriptionNode {
     return result
   }
 
-  /// Notes what has become of a notification, if it is the one in hand.
+  /// Notes what has become of a notification, if it is in hand.
   func note(_ fate: Notification.Fate, of number: Int, in loop: StreamLoop) {
     contents.withLock { _ in if loop.hand?.number == number { loop.hand?.fate = fate } }
   }
 
-  /// Removes a waiter, which waits no longer.
+  /// Removes a waiter that waits no longer.
   ///
   /// - Returns: whether another loop waits.
   func remove(_ waiter: Waiter, of loop: StreamLoop) -> Bool {
@@ -98,7 +98,7 @@ extension SubscriptionNode {
     }
   }
 
-  /// Resumes a loop that waits: nothing comes for it any more.
+  /// Resumes a loop that waits, because nothing more comes.
   ///
   /// Must not be called under a lock.
   func wake(_ loop: StreamLoop?) {

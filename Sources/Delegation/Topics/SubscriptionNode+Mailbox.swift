@@ -2,12 +2,11 @@ internal import Synchronization
 
 /// How a subscription's mailbox is looked into and changed.
 extension SubscriptionNode {
-  /// How many notifications have been posted; `nil` if the subscription is not open.
+  /// How many notifications have been posted, up to the subscription's end; `nil` if it is not open.
   ///
-  /// To be read under the lock of the contents: a worker that set ``Mailbox/Flags/recheck`` had seen the
-  /// notifications that it set it for, and a count that was read before the lock could miss them. The
-  /// count is loaded before the state, so that it includes nothing that was posted after the termination
-  /// and so was not addressed to the subscription.
+  /// Called under the lock of the contents: a count that was read before could miss notifications for which another
+  /// worker has set ``Mailbox/Flags/recheck``. The count is loaded before the state, so that it includes nothing that
+  /// was posted after the termination.
   func published(to mailbox: borrowing Mailbox) -> Int? {
     let published = published
     return isOpen ? min(published, mailbox.end) : nil
@@ -16,18 +15,18 @@ extension SubscriptionNode {
   /// How many notifications have been posted.
   var published: Int { topic.published.load(ordering: .acquiring) }
 
-  /// Changes the contents, after a mailbox with a limit has gone on in the chain as far as it has to.
+  /// Changes the contents, after the mailbox has dropped what exceeds its limit.
   ///
-  /// It reports and releases what was dropped, outside the lock. A flood is dropped in pieces: a poster may wait for who
-  /// subscribes, and that one for this lock. The pieces are released after the last of them, which takes longer than to
-  /// post: there would always be one more.
+  /// What was dropped is reported and released outside the lock. A flood is dropped in pieces, because a thread that
+  /// subscribes a replacement holds the topic's lock, for which posters wait, while it waits for this lock. The pieces
+  /// are released after the loop: to release is slower than to post, so that the loop might never end.
   func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
     var (pieces, id) = ([Mailbox.Remains](), Identity?.none)
     while true {
       let (result, piece) = contents.withLock { contents -> (Result?, Mailbox.Remains?) in
         var published = published(to: contents.mailbox)
         let mustDrop = contents.mailbox.mustDrop(published: published)
-        // Read here: it may end before what was dropped is told.
+        // Read here: the subscription may end before the drops are reported.
         if mustDrop { id = contents.options?.id }
         let piece = mustDrop ? drop(from: &contents.mailbox, &published) : nil
         if piece?.count == Mailbox.mostDroppedAtOnce { return (nil, piece) }
@@ -40,10 +39,10 @@ extension SubscriptionNode {
     }
   }
 
-  /// Not inlined, for `touch` has many copies.
+  /// Not inlined, because `touch` has many copies.
   @inline(never)
   private func drop(from mailbox: inout Mailbox, _ published: inout Int?) -> Mailbox.Remains? {
-    // Before it is known to be open: what is posted later is not addressed to it.
+    // Read before `isOpen`: what is posted after an end is not addressed to the subscription.
     let all = self.published
     guard mailbox.position >= mailbox.end else { return mailbox.dropOldest(published: published) }
     guard isOpen else { return nil }
@@ -51,7 +50,7 @@ extension SubscriptionNode {
     return mailbox.dropBeyondEnd(published: all)
   }
 
-  /// Passes the receipts of what was dropped, and reports that; not inlined, either.
+  /// Passes the receipts of what was dropped, and reports the drops; not inlined, either.
   @inline(never)
   private func release(_ pieces: [Mailbox.Remains], of id: Identity?) {
     var last: TaskLocalPropagation.Context?
@@ -60,7 +59,7 @@ extension SubscriptionNode {
     if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last, with: id) }
   }
 
-  /// Whether the notification of a receipt was addressed to this subscription, which has not passed it.
+  /// Whether a receipt's notification waits here, or is in hand.
   func hasPending(_ receipt: Receipt) -> Bool {
     guard let position = receipt.position, position.topic == topic.number else { return false }
     return contents.withLock { $0.mailbox.hasPending(position.number) }
@@ -69,9 +68,9 @@ extension SubscriptionNode {
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
     touch { contents, number in
-      // The same number up to which a mailbox with a limit has gone on: no more waits than it may. After an end the rest
-      // waits, too.
-      let published = contents.mailbox.isFinishing ? nil : number
+      // The number by which drops were decided, so that no more seem to wait than may. What is posted after the end
+      // that `finish()` sets waits, too.
+      let published = contents.mailbox.hasEnd ? nil : number
       return contents.mailbox.account(published: published ?? self.published)
     }
   }
@@ -79,8 +78,8 @@ extension SubscriptionNode {
 
 /// What workers do with a subscription's mailbox.
 extension SubscriptionNode {
-  /// Begins to attend the mailbox, if a notification is pending and no other worker attends; if the subscription's
-  /// executor is another one, the mailbox waits in its delivery instead.
+  /// Begins to attend the mailbox, if a notification is pending and nobody attends it; queues the mailbox instead if
+  /// the subscription is served elsewhere.
   ///
   /// - Parameter executorID: where the worker runs; `nil` if it has no executor of its own.
   /// - Returns: what the worker does next.
@@ -109,14 +108,14 @@ extension SubscriptionNode {
     guard mailbox.attend(published: published) else { return false }
     let word = state.bitwiseOr(Bits.attended, ordering: .sequentiallyConsistent).oldValue
     if word & Bits.terminated == 0 { return true }
-    // The thread that terminated the subscription meanwhile has found it unattended.
+    // The thread that has terminated the subscription meanwhile found the mailbox unattended.
     _ = leave(after: mailbox.proceed(published: nil))
     return false
   }
 
-  /// Takes the mailbox out of its delivery, for a worker there, which counts it off when it is done.
+  /// Takes the mailbox out of its delivery, for a worker that counts it off when it is done.
   ///
-  /// - Returns: whether it was there: not if the subscription has ended.
+  /// - Returns: whether it was in the delivery: not if the subscription has ended.
   func leaveDelivery() -> Bool {
     contents.withLock { $0.mailbox.flags.remove(.queued) != nil }
   }
@@ -128,14 +127,15 @@ extension SubscriptionNode {
       let step = contents.mailbox.advance(after: fate, published: published(to: contents.mailbox))
       return (step, leave(after: step))
     }
-    // First: the rest may release the subscriber, whose `deinit` may take its time.
+    // First: `followUp` may release the subscriber, whose `deinit` may take long.
     receipt?.pass(as: fate, isAbandoned: left & Bits.abandoned != 0)
     return followUp(step, left)
   }
 
   /// Whether the handler of a notification that was taken may begin.
   ///
-  /// If another subscription has taken the place since, it may: the notification is not the successor's.
+  /// It may after a replacement, because what was taken is not the replacement's; not once the subscription is
+  /// cancelled.
   var mayHandle: Bool {
     state.load(ordering: .sequentiallyConsistent) & (Bits.terminated | Bits.succeeded)
       != Bits.terminated
@@ -153,7 +153,8 @@ extension SubscriptionNode {
 
   /// Does what follows an update of the mailbox, outside the lock.
   ///
-  /// It resumes the tasks that wait for this subscription's handlers, requests a worker for what is left.
+  /// It resumes the tasks that wait for this subscription's handlers, requests a worker for what is left, and ends a
+  /// subscription that has reached its end.
   @discardableResult
   func followUp(_ step: consuming Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
     let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited
@@ -165,9 +166,9 @@ extension SubscriptionNode {
 }
 
 extension SubscriptionNode {
-  /// Keeps its limit for what it has taken over, and requests a worker if anything is pending and may be taken.
+  /// Drops what exceeds the limit of what was taken over, and requests a worker if anything may be taken.
   func resume() {
-    // The loops of a stream take it without a worker.
+    // A stream's loop takes it without a worker.
     if state.load(ordering: .relaxed) & Bits.stream != 0 {
       if case .wake(let waiter) = attend(on: nil) { waiter?.resume(true) }
       return
@@ -176,11 +177,11 @@ extension SubscriptionNode {
       guard let published, contents.mailbox.termination == nil else { return false }
       return contents.mailbox.hasMore(published) && !contents.mailbox.flags.contains(.following)
     }
-    // Not with that of the task that subscribes.
+    // Not the priority of the task that subscribes.
     if mustRequest { topic.owner?.requestWorker(for: self, priority: .medium) }
   }
 
-  /// The other subscriptions of the same object that have ended and whose handlers may run.
+  /// The same object's other subscriptions that have ended and whose handlers may run.
   var endedOnes: [SubscriptionNode] {
     guard let object = reference.object else { return [] }
     return topic.ended(of: object).filter { $0 !== self }

@@ -2,12 +2,15 @@ public import Synchronization
 
 /// One subscription: its subscriber, its topic, and its mailbox.
 ///
-/// It has two independent pieces of state. `state` is one atomic word that says whether calls may start,
-/// how many questions were asked, and how many are being answered. `contents` is under a lock of its own, and has the
-/// mailbox and the options. The topic's lock is never taken under this one. This one may be taken under the
-/// topic's, and only for constant time, because posters wait for the topic's.
+/// It has two independent pieces of state. `state` is one atomic word that says whether calls may start, how many
+/// questions were asked, and how many are being answered. `contents` has the mailbox and the options, under a lock of
+/// its own. The topic's lock is never taken under the contents' lock. The contents' lock may be taken under the
+/// topic's, but only for constant time, because posters wait for the topic's.
 ///
-/// There may be a hundred thousand of them, so the fields are in an order that leaves few gaps.
+/// A *replacement* (`replacement`) is the newer subscription at the same place. One worker, or a stream's loop, *attends* a
+/// mailbox at a time: only it takes notifications.
+///
+/// There may be a hundred thousand nodes, so the fields are in an order that leaves few gaps.
 @usableFromInline
 final class SubscriptionNode: Sendable {
   /// The bits of `state`.
@@ -21,40 +24,38 @@ final class SubscriptionNode: Sendable {
     /// A task waits for this subscription's handlers to end.
     @inlinable
     static var awaited: UInt64 { 2 }
-    /// There is an executor among the options.
-    ///
-    /// Written under the lock of the contents.
+    /// There is an executor among the options: set by `init` only.
     @inlinable
     static var hasExecutor: UInt64 { 4 }
-    /// A worker attends the mailbox.
+    /// A worker, or a stream's loop, attends the mailbox.
     ///
-    /// Written under the lock of the contents, together with the mailbox's own flag. It is repeated here so
-    /// that it and `terminated` have one order.
+    /// Written under the lock of the contents, together with the mailbox's flag. It is repeated here so that it and
+    /// `terminated` have one order.
     static var attended: UInt64 { 8 }
-    /// It ended because another subscription has taken its place; set together with `terminated`.
+    /// The subscription ended because it was replaced; set together with `terminated`.
     static var replaced: UInt64 { 16 }
     /// The subscriber was called.
     @inlinable
     static var called: UInt64 { 32 }
-    /// The same as `replaced`, until the subscription is cancelled as well.
+    /// It was replaced, and not cancelled since: what was taken is still handled.
     static var succeeded: UInt64 { 64 }
-    /// It is a stream's: questions pass it over.
+    /// The subscriber is a stream: questions pass it over.
     @inlinable
     static var stream: UInt64 { 1 << 7 }
-    /// It has ended while handlers of notifications ran, for which posters with a window do not wait.
+    /// It has ended while a notification was in hand; posters with a window do not wait for that handler.
     ///
     /// Written under the lock of the contents.
     static var abandoned: UInt64 { 1 << 8 }
-    /// One question that it was asked; the bits from here to `full` count them.
+    /// One question that was asked; the bits from here to `full` count them.
     @inlinable
     static var asked: UInt64 { 1 << 9 }
-    /// So many were asked that some have to be counted elsewhere, before the bits overflow.
+    /// So many questions were asked that some have to move to `corrections`, before the count overflows.
     @inlinable
     static var full: UInt64 { 1 << 31 }
     /// One running question; the upper half of the word counts them.
     @inlinable
     static var call: UInt64 { 1 << 32 }
-    /// What a call has to look at before it begins.
+    /// The bits that a call has to look at before it begins.
     @inlinable
     static var special: UInt64 { terminated | full | stream }
   }
@@ -65,28 +66,28 @@ final class SubscriptionNode: Sendable {
   let state: Atomic<UInt64>
   let topic: Topic
   let contents: Lock<Contents>
-  /// Where in the source it was made.
+  /// Where in the source the subscription was made.
   let site: SubscribeSite
   /// Higher is served first.
   let priority: Int
-  /// The place's number in the order of subscription, a running number of the topic.
+  /// The place's number, a running number of the topic; of equal priorities the lower one is served first.
   let serial: Int
-  /// A number that only the subscriptions have by which the same object has replaced this one, and which this one has
-  /// replaced: tokens of all of them are equal.
+  /// A number that a subscription shares with those by which the same object replaces it: their tokens are equal.
   let origin: Int
 
   /// The state under the lock.
   struct Contents: Sendable {
     var mailbox: Mailbox
-    /// The options that the user named; `nil` if there are none.
+    /// The options; `nil` if there are none.
     ///
-    /// From the end on only its name is left, as long as handlers run.
+    /// Once the subscription has ended, ``SubscriptionOptions/afterEnd(isReplaced:)`` says what is left of them, as
+    /// long as handlers run.
     var options: SubscriptionOptions?
-    /// What is to be added to what `state` says of questions.
+    /// What to add to the counts of questions in `state`.
     ///
-    /// Empty, or one: of an optional the runtime would look up the type.
+    /// Empty, or one element: for an optional the runtime would look up the type.
     var corrections: [QuestionAccount] = []
-    /// What tells each question that waits for its executor that it has ended.
+    /// For each question that waits for the subscription's executor: tells it that the subscription has ended.
     var senders: [ObjectIdentifier: @Sendable () -> Void] = [:]
   }
 
@@ -109,31 +110,32 @@ final class SubscriptionNode: Sendable {
   /// The subscriber's address, by which indexes know the subscription.
   var address: Int { Int(bitPattern: reference.identity) }
 
-  /// The address by which an ended one is found: its owner's, if it has one.
+  /// The address under which the topic has the ended subscription: its owner's, if it has one.
   var endedAddress: Int { reference.owner ?? address }
 
-  /// Whether calls may still start, and the subscriber is alive, or the same object has replaced the subscription by one
-  /// of which that is true.
+  /// Whether calls may still start on the subscription, or on one by which the same object has replaced it, and the
+  /// subscriber is alive.
   ///
   /// Must not be called under a lock: see ``WeakReference/isAlive``.
-  var isActive: Bool {
-    if isOpen { return reference.isAlive }
-    // Looks again: that one may have been replaced meanwhile.
-    return heir.map { $0.origin == origin && $0.isActive } ?? false
-  }
+  var isActive: Bool { current.map { $0.origin == origin && $0.reference.isAlive } ?? false }
 
   /// Whether calls may still start.
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
 
-  /// Whether it has ended because another one, with the same serial number, has taken its place.
+  /// Whether it has ended because it was replaced.
   var isReplaced: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.replaced != 0 }
 
-  /// The open subscription that has replaced it.
+  /// The replacement: the subscription that has the place, if this one has ended.
   @usableFromInline
-  var heir: SubscriptionNode? { isOpen ? nil : topic.state.withLock { $0.heirs[serial] } }
+  var replacement: SubscriptionNode? {
+    isOpen ? nil : topic.state.withLock { $0.replacements[serial] }
+  }
+
+  /// The open subscription at the place: this one or the replacement; `nil` if there is none.
+  var current: SubscriptionNode? { isOpen ? self : replacement?.current }
 
   /// The subscription that a token stands for: this one, or the one by which the same object has replaced it.
-  var present: SubscriptionNode { heir.flatMap { $0.origin == origin ? $0 : nil } ?? self }
+  var present: SubscriptionNode { current.flatMap { $0.origin == origin ? $0 : nil } ?? self }
 
   /// Ends the subscription once the notifications up to a number have been handled.
   func finish(at number: Int) {
@@ -141,7 +143,7 @@ final class SubscriptionNode: Sendable {
     topic.terminateIfOver(self)
   }
 
-  /// Terminates the subscription, unless that has been done; and the one by which the same object has replaced it.
+  /// Terminates the subscription, or the one by which the same object has replaced it.
   ///
   /// Must not be called under a lock.
   ///
@@ -151,41 +153,41 @@ final class SubscriptionNode: Sendable {
   @inline(never)
   func terminate(as termination: Termination, in call: CallKind? = nil) {
     let replaced = topic.update { index in
-      let heir = isOpen ? nil : index.heirs[serial]
-      index.terminate(heir?.origin == origin ? heir ?? self : self, as: termination, in: call)
+      let newer = isOpen ? nil : index.replacements[serial]
+      index.terminate(newer?.origin == origin ? newer ?? self : self, as: termination, in: call)
       return isReplaced ? index.ended[endedAddress] : nil
     }
     guard termination == .cancelled, let replaced else { return }
     for node in replaced where node.origin == origin { node.leavePlace() }
   }
 
-  /// Lets the subscription that has its place go on, if this one was replaced: no handler of what this one has taken
-  /// begins any more, and nobody waits for one that runs.
+  /// Cancels a replaced subscription: no handler of what was taken begins any more, and the replacement does not wait
+  /// for one that runs.
   func leavePlace() {
     state.bitwiseAnd(~Bits.succeeded, ordering: .sequentiallyConsistent)
-    letFollowerGo(past: true)
+    letReplacementBegin(evenIfAttended: true)
   }
 
-  /// The subscription that has its place, and waits for its handler.
+  /// The replacement, if it waits for this subscription's handler.
   var follower: SubscriptionNode? {
-    isReplaced && contents.withLock { $0.mailbox.flags.contains(.followed) } ? heir : nil
+    isReplaced && contents.withLock { $0.mailbox.flags.contains(.followed) } ? replacement : nil
   }
 
-  /// Lets the subscription that has its place begin, if nothing of this one is being handled any more.
+  /// Lets the replacement begin, if this mailbox is no longer attended.
   ///
-  /// - Parameter isHandling: whether that does not matter.
-  private func letFollowerGo(past isHandling: Bool = false) {
+  /// - Parameter isForced: whether to do so even while a handler runs.
+  private func letReplacementBegin(evenIfAttended isForced: Bool = false) {
     let (isFollowed, owner) = contents.withLock { contents -> (Bool, (any Sendable)?) in
       let flags = contents.mailbox.flags
-      guard flags.contains(.followed), isHandling || !flags.contains(.attended) else {
+      guard flags.contains(.followed), isForced || !flags.contains(.attended) else {
         return (false, nil)
       }
       contents.mailbox.flags.remove(.followed)
-      // Counted before this one's worker is counted off: a drain must not see the hub idle in between.
+      // Counted before this subscription's worker is counted off: a drain must not see the hub idle in between.
       topic.owner?.begin()
       return (true, contents.options?.loop?.owner.take())
     }
-    if isFollowed { topic.letFollowerGo(at: serial) }
+    if isFollowed { topic.letReplacementBegin(at: serial) }
     withExtendedLifetime(owner) {}
   }
 
@@ -193,30 +195,30 @@ final class SubscriptionNode: Sendable {
   ///
   /// Called under the topic's lock.
   ///
-  /// - Parameter isSucceeded: whether another subscription takes its place.
+  /// - Parameter isSucceeded: whether another subscription replaces it.
   func beginTermination(isSucceeded: Bool = false) {
     let bits = isSucceeded ? Bits.terminated | Bits.succeeded | Bits.replaced : Bits.terminated
     state.bitwiseOr(bits, ordering: .sequentiallyConsistent)
   }
 
-  /// Whether a worker attends the mailbox, or a question is answered.
+  /// Whether the mailbox is attended, or a question is being answered.
   var isBusy: Bool {
     let word = state.load(ordering: .sequentiallyConsistent)
     return word & Bits.attended != 0 || word >= Bits.call
   }
 
-  /// Whether it has ended while handlers of notifications ran.
+  /// Whether it has ended while a notification was in hand.
   var isAbandoned: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.abandoned != 0 }
 
-  /// Where it is served: by priority, then by serial.
+  /// What orders subscriptions: priority, then serial number.
   var order: (priority: Int, serial: Int) { (priority, serial) }
 
-  /// Whether a worker attends the mailbox.
+  /// Whether the mailbox is attended.
   var isAttended: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.attended != 0 }
 
-  /// The second half of a termination: accounts for the pending notifications, and passes their receipts.
+  /// The second half of a termination: discards and counts what is pending, and passes its receipts.
   ///
-  /// - Returns: what is to be released, which may run user code: not under a lock.
+  /// - Returns: what to release outside all locks, because that may run user code.
   @discardableResult
   func completeTermination(
     at end: Int, as termination: Termination, in call: CallKind? = nil
@@ -232,14 +234,14 @@ final class SubscriptionNode: Sendable {
     }
     if let taken { topic.abandon(taken) }
     wake(options?.loop)
-    // The executor may be busy, suspended or gone.
+    // Counted off here: the executor may be blocked, suspended or gone.
     if wasQueued { topic.owner?.end() }
     if hasExecutor { for tell in contents.withLock({ $0.senders }).values { tell() } }
     if termination == .expired, call != nil || isMissed, options?.isKept != true {
       reportIfUnheard(in: call ?? .notify, id: options?.id)
     }
     if let pending {
-      // No receipt is looked for behind the latest one that was posted.
+      // Behind the latest receipt there is none to pass.
       let last = topic.lastReceipt.load(ordering: .acquiring)
       pending.passReceipts(upTo: last + 1 - (end - pending.count), by: reference)
     }
@@ -247,21 +249,22 @@ final class SubscriptionNode: Sendable {
     return (pending, options)
   }
 
-  /// Adds its account to its protocol's sums if it has ended and nothing of it runs.
+  /// Adds the account to the protocol's sums, if the subscription has ended and nothing of it runs.
   ///
-  /// Called when it has ended, and by each end of a handler that finds that it has.
+  /// Called when the subscription has ended, and by each end of a handler after that.
   func settle() {
-    if isReplaced { letFollowerGo() }
+    if isReplaced { letReplacementBegin() }
     typealias Rest = (account: (Account, QuestionAccount), loop: StreamLoop?, hasOptions: Bool)
     let rest = contents.withLock { contents -> Rest? in
       guard !isBusy, contents.mailbox.hasEnded else { return nil }
       return (lastAccount(&contents), contents.options?.loop, contents.options != nil)
     }
     guard let rest else { return }
-    // After a take-over this may come before the termination is finished, which finds no loop then.
+    // After a replacement this may run before `completeTermination`, which then finds no loop to wake.
     wake(rest.loop)
     topic.state.withLock { $0.finish(self, with: rest.account) }
-    // A subscriber that the hub has kept: its `deinit` may take its time, and a question or a delivery goes on from here.
+    // In another task: the `deinit` of a subscriber that the hub kept alive may take long, and a question or a delivery
+    // goes on here.
     if rest.hasOptions { topic.owner.map { $0.releaseOptions(of: self) } ?? releaseOptions() }
   }
 
@@ -275,10 +278,10 @@ final class SubscriptionNode: Sendable {
     at end: Int
   ) -> (account: (Account, QuestionAccount), options: SubscriptionOptions?)? {
     contents.withLock { contents in
-      // With an executor or a loop, others may have to be told.
+      // With an executor or a loop, questions or the loop may have to be told.
       guard !isBusy, contents.mailbox.position == end, !hasExecutor, contents.options?.loop == nil
       else { return nil }
-      // What remains is the end of the chain, which the topic keeps as well.
+      // What is released here is the end of the chain, which the topic keeps as well.
       _ = contents.mailbox.terminate(at: end, as: .cancelled)
       return (lastAccount(&contents), contents.options.take())
     }
@@ -286,12 +289,12 @@ final class SubscriptionNode: Sendable {
 
   private func lastAccount(_ contents: inout Contents) -> (Account, QuestionAccount) {
     var questions = questions(&contents)
-    // A call that has just begun finds that it must not.
+    // A call that has just been counted will find that it may not begin.
     questions.answering = 0
     return (contents.mailbox.account(published: 0), questions)
   }
 
-  /// Releases what it has kept while its last handler ran.
+  /// Releases what was kept until the last handler had ended.
   func releaseOptions() {
     let options = contents.withLock { $0.options.take() }
     withExtendedLifetime(options) {}
@@ -312,7 +315,7 @@ final class SubscriptionNode: Sendable {
 }
 
 extension SubscriptionOptions {
-  /// The first state of a subscription that has them.
+  /// The first `state` of a subscription with these options.
   fileprivate var initialState: UInt64 {
     typealias Bits = SubscriptionNode.Bits
     return (executor == nil ? 0 : Bits.hasExecutor) | (loop == nil ? 0 : Bits.stream)
@@ -320,22 +323,22 @@ extension SubscriptionOptions {
 }
 
 extension DelegateHub {
-  /// A subscriber's place in a hub, with which you can end it.
+  /// One subscription to a protocol of a hub; you can end it with this value.
   ///
-  /// Releasing the value changes nothing: a subscription ends when it is cancelled or finished, when its subscriber
-  /// is unsubscribed or dies, when another object takes its place, or when its hub is released. Two values are equal if
-  /// they stand for the same object's subscription at one place: one that subscribes again with another option has new
-  /// counts, and its tokens stay good.
+  /// Releasing the value changes nothing: a subscription ends when it is cancelled or finished, when its subscriber is
+  /// unsubscribed or dies, when another object takes its place, or when its hub is released. Two values are equal if
+  /// they stand for the same object's subscription at one place: if the object subscribes again with another option,
+  /// the counts begin anew, and the tokens stay good.
   public struct Subscription: Sendable, Hashable {
-    /// The subscription that it was made for, which the same object may have replaced since: see
+    /// The subscription that the value was made for, which the same object may have replaced since: see
     /// ``SubscriptionNode/present``.
     let node: SubscriptionNode
 
     /// Ends the subscription.
     ///
-    /// An object has one subscription at a place, whoever has subscribed it: if two components have, each one's `cancel()`
-    /// ends it for both. If another object has taken the place, and waits for a handler of this subscription that hangs,
-    /// this lets it begin.
+    /// An object has one subscription at a place: if two components have subscribed it, the `cancel()` of either ends
+    /// it for both. If another object has taken the place, and waits for a hanging handler of this subscription,
+    /// `cancel()` lets the other object begin.
     ///
     /// When it returns, no call starts on the subscriber any more, not even a call that is under
     /// way for others. A handler that has started may still run. If it has yet to switch to the
@@ -343,16 +346,16 @@ extension DelegateHub {
     /// entered. If you cancel on the main actor, or on the subscription's own serial executor, no synchronous
     /// handler is entered there afterwards.
     ///
-    /// Notifications that waited are counted as cancelled, and are released before it returns: a `deinit` of an
-    /// object that only they kept alive runs in the caller's place. So do not cancel under a lock that it takes. To cancel
-    /// again does nothing. If another thread is just ending the subscription, that thread counts and releases them.
+    /// Notifications that waited are counted as cancelled, and are released before it returns: the `deinit` of an
+    /// object that only they kept alive runs on the caller's thread. So do not cancel under a lock that this `deinit`
+    /// takes. To cancel again does nothing. If another thread is just ending the subscription, that thread counts and
+    /// releases the notifications.
     ///
     /// **Isolation.** Works from any thread, from every handler and from `deinit`.
     ///
-    /// - Complexity: O(1), amortised, and O(*n*) once for the *n* notifications that only this subscriber had
-    ///   left to handle. If a `notifyAndWait` waits for the subscriber, also O(*n*) in the *n*
-    ///   notifications before that one; for an object with *n* ended subscriptions to the protocol whose handlers have
-    ///   not returned, O(*n*).
+    /// - Complexity: O(1), amortised, and O(*n*) once for the *n* notifications that only this subscriber had left to
+    ///   handle. If a `notifyAndWait` waits for the subscriber, also O(*n*) in the *n* notifications before its own;
+    ///   for an object with *n* ended subscriptions to the protocol whose handlers have not returned, O(*n*).
     public func cancel() {
       node.terminate(as: .cancelled)
     }

@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// The options of a subscription; `nil` for those that were not named.
+/// The options of a subscription; each is `nil` if it was not named.
 ///
-/// An object that does not change: most subscriptions have none.
+/// An object, because most subscriptions have none.
 final class SubscriptionOptions: Sendable {
-  /// The subscriber, if the hub keeps it alive: a `Sendable` one.
+  /// The subscriber, which is `Sendable`, if the hub keeps it alive.
   nonisolated(unsafe) let held: AnyObject?
   let hold: DelegateHub.Hold?
   let id: Identity?
   let policy: DelegateHub.MailboxPolicy?
   let executor: (any TaskExecutor)?
-  /// The loop of its stream, if it is a stream's.
+  /// The stream's loop, if the subscriber is a stream.
   let loop: StreamLoop?
 
   /// Makes the options of one call of `subscribe`; `nil` if it names none.
@@ -33,7 +33,7 @@ final class SubscriptionOptions: Sendable {
     (self.policy, self.executor, self.loop) = (policy, executor, loop)
   }
 
-  /// Makes those of a subscription that takes the place of one that had others: what is not named is as it was.
+  /// Makes the options of a replacement: options that are not named stay as they were.
   convenience init?(
     _ named: SubscriptionOptions?, over former: SubscriptionOptions?, of subscriber: AnyObject
   ) {
@@ -43,38 +43,39 @@ final class SubscriptionOptions: Sendable {
       loop: named?.loop)
   }
 
-  /// Whether all that these name holds for a subscription with others; the ids are not compared.
+  /// Whether a subscription with other options has all that these name; ids are not compared.
   func isCovered(by present: SubscriptionOptions?) -> Bool {
     (hold == nil || hold == present?.hold ?? .weakly)
       && (policy == nil || policy == present?.policy ?? .unbounded)
       && (executor == nil || executor.map(executorID) == present?.executor.map(executorID))
   }
 
-  /// Whether a worker that runs there serves the subscription: not a stream's, nor one of another executor.
+  /// Whether a worker on an executor serves the subscription: not if it is a stream's, or has another executor.
   func isServed(on id: ObjectIdentifier?) -> Bool {
     loop == nil && (executor == nil || executor.map(Delegation.executorID) == id)
   }
 
-  /// What is kept of an ended one as long as handlers of it run: its name, and what its loops have in hand; of one that
-  /// was replaced the subscriber as well, for what a worker has taken is still for that.
+  /// What an ended subscription keeps as long as its handlers run: its id, and a stream's loop.
+  ///
+  /// A replaced one also keeps a subscriber that the hub kept alive, which still handles what a worker has taken.
   func afterEnd(isReplaced: Bool) -> SubscriptionOptions? {
     SubscriptionOptions(of: held ?? self, id: id, hold: isReplaced ? hold : nil, loop: loop)
   }
 
-  /// Whether the subscriber is known to be wanted, though it was never called: the hub keeps it, or it is a stream.
+  /// Whether it is no incident that the subscriber was never called: the hub keeps it alive, or it is a stream.
   var isKept: Bool { held != nil || loop != nil }
 }
 
 /// The subscribers of one type that one line of the source subscribes to a protocol.
 ///
-/// By it, an incident tells a subscriber that died unheard from one whose like was called.
+/// A subscriber that died uncalled is not reported if another one of its site was called.
 final class SubscribeSite: Sendable, CustomStringConvertible {
   /// A line of the source.
   typealias Line = (file: StaticString, line: UInt)
 
   let type: any AnyObject.Type
   private let line: Line
-  /// Whether one of them was called.
+  /// Whether one of the subscribers was called.
   let isCalled = Atomic(false)
 
   init(_ type: any AnyObject.Type, at line: Line) {
@@ -84,7 +85,7 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
 
   var description: String { "\(line.file):\(line.line)" }
 
-  /// Whether it is that of a type and a line.
+  /// Whether it is the site of a type and a line.
   func isOf(_ type: any AnyObject.Type, at line: Line) -> Bool {
     type == self.type && line.line == self.line.line
       && line.file.withUTF8Buffer { file in
@@ -100,36 +101,36 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
 ///
 /// `@unchecked Sendable`: the variables are used under the lock of the subscription's contents only.
 final class StreamLoop: @unchecked Sendable {
-  /// One notification that a loop has taken, and not yet handled, and what became of it.
+  /// The notification that a loop has *in hand*, which it has taken and not yet handled; and what became of it.
   typealias Hand = (number: Int, receipt: Receipt?, fate: Notification.Fate)
 
-  /// The loop that waits for the next event.
+  /// What resumes the loop, if it waits for the next event.
   @exclusivity(unchecked)
   var waiter: Waiter?
   /// What the loop has in hand.
   @exclusivity(unchecked)
   var hand: Hand?
-  /// How many events were taken since a loop has waited, or let others go first.
+  /// How many events were taken since the loop last waited, or let others go first.
   @exclusivity(unchecked)
   var takenInARow = 0
-  /// The hub's core, as long as a replacement waits for what is in hand: a loop keeps it for nothing else.
+  /// The hub's core, which the loop keeps alive only as long as a replacement waits for what is in hand.
   @exclusivity(unchecked)
   var owner: (any Sendable)?
 
-  /// The handler that runs in the loop's task, and brings the event; and the loops that wait for it to return: they may
-  /// have begun when this one's task was cancelled.
+  /// The event that the running handler has brought, and the loops that wait for this handler to return: such a loop
+  /// may begin once this loop's task was cancelled.
   private struct Taking: Sendable {
     var event: (any Sendable)?
     var late: [Waiter] = []
   }
 
   private let taking = Lock(Taking())
-  /// Whether there is one.
+  /// Whether a handler runs in the loop's task.
   ///
-  /// Set under the lock of the contents, and cleared under this one.
+  /// Set under the lock of the contents, cleared under that of `taking`.
   private let isOpen = Atomic(false)
 
-  /// - Returns: what to wait for before a handler may run; `nil` if none does.
+  /// - Returns: what to wait for before a handler may run; `nil` if no handler runs.
   func waitForTaking() -> Waiter? {
     if !isOpen.load(ordering: .acquiring) { return nil }
     return taking.withLock { taking in
@@ -144,9 +145,9 @@ final class StreamLoop: @unchecked Sendable {
   /// Called under the lock of the contents.
   func open() { isOpen.store(true, ordering: .releasing) }
 
-  /// Takes the event of the handler that runs.
+  /// Takes the event that the running handler brings.
   ///
-  /// - Returns: whether it is the only one.
+  /// - Returns: whether it was taken: not a second one, nor while no handler runs.
   func add(_ event: any Sendable) -> Bool {
     taking.withLock { taking in
       guard isOpen.load(ordering: .relaxed), taking.event == nil else { return false }
@@ -155,7 +156,7 @@ final class StreamLoop: @unchecked Sendable {
     }
   }
 
-  /// Takes out what the handler has brought, which has returned.
+  /// Notes that the handler has returned, and takes out what it has brought.
   func close() -> (event: (any Sendable)?, late: [Waiter]) {
     taking.withLock { taking in
       isOpen.store(false, ordering: .releasing)
@@ -171,9 +172,9 @@ extension DelegateHub {
     /// The hub does not keep the subscriber alive; when the subscriber dies, the subscription ends.
     case weakly
 
-    /// The hub keeps the subscriber alive until it is cancelled, unsubscribed, or the hub is released.
+    /// The hub keeps the subscriber alive until its subscription has ended, or the hub is released.
     ///
-    /// For proxies of remote objects, which nobody else holds, and for modules that the hub owns.
+    /// For proxies of remote objects, which nothing else keeps alive, and for modules that the hub owns.
     case strongly
 
     /// How, in words.
@@ -185,37 +186,34 @@ extension DelegateHub {
 ///
 /// Hashing and comparing run user code, so neither happens under a lock: the hash is computed when the
 /// identity is made, and the topic's index uses the hash alone.
-///
-/// It is an object, so that the index can tell whether a subscription has the very identity that was
-/// compared.
 package final class Identity: Sendable, Hashable, CustomStringConvertible {
   let hash: Int
   let value: any Hashable & Sendable
-  /// The actor system, if it is the id of a distributed actor: nobody takes its place but one of that system with that id.
+  /// The actor system, if it is a distributed actor's id, which only an id of the same system equals.
   private let system: ObjectIdentifier?
 
   /// - Parameters:
-  ///   - value: the id; if it is an identity, this is another one of the same.
+  ///   - value: the id, or an identity to copy.
   ///   - system: the actor system, if it is the id of a distributed actor.
   package init(_ value: any Hashable & Sendable, in system: ObjectIdentifier? = nil) {
-    // Compared before it is cast: most ids are none, and a cast costs more.
+    // The types are compared first: most ids are no identity, and a cast costs more.
     let other = type(of: value) as Any.Type == Identity.self ? value as? Identity : nil
     self.value = other?.value ?? value
     self.system = other?.system ?? system
-    // As it is compared: 1 as an Int and 1 as an Int8 are equal.
+    // As ids are compared: 1 as an Int and 1 as an Int8 are equal.
     hash = AnyHashable(self.value).hashValue
   }
 
   package var description: String { "\(value)" }
 
-  /// Whether both are the same subscriber's.
+  /// Whether both identify the same subscriber.
   package static func == (one: Identity, other: Identity) -> Bool {
     one.system == other.system && one.isMeant(by: other)
   }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-  /// Whether it is meant by somebody who unsubscribes: an id alone means distributed actors as well.
+  /// Whether `unsubscribe` of another identity means this one: an id without a system means distributed actors as well.
   func isMeant(by other: Identity) -> Bool {
     (other.system == nil || other.system == system) && hash == other.hash
       && Self.areEqual(value, other.value)

@@ -1,15 +1,16 @@
-/// What a topic does under its lock: it posts, begins deliveries, and ends and changes subscriptions; and what follows.
+/// What a topic does in sections of its lock, and what follows them.
 extension TopicIndex {
   /// What has to be done with a subscription after a lock section, because it takes long or runs user code.
   enum Effect: Sendable {
-    /// Requests a worker for what it has taken over, which is counted until then.
+    /// Requests a worker for what was taken over or is replayed, and counts off the worker that the section has
+    /// counted.
     case resume(SubscriptionNode)
-    /// Finishes its termination, which began when so many notifications had been posted; the call is the one that
-    /// found the subscriber dead, if one did.
+    /// Completes a termination that began when so many notifications had been posted, in the call, if any, that found
+    /// the subscriber dead.
     case finish(SubscriptionNode, at: Int, as: Termination, in: CallKind?)
     /// Releases the options of a subscription that has ended.
     case release(SubscriptionOptions)
-    /// Looks for dead subscribers, which is counted.
+    /// Looks for dead subscribers, which counts as a worker.
     case sweep
   }
 }
@@ -41,7 +42,7 @@ extension Topic {
     former: MemberList.Removed
   )
 
-  /// Not inlined, as what follows: `update` has many copies.
+  /// Not inlined, like `carryOut`: `update` has many copies.
   @inline(never)
   private func endSection(_ index: inout TopicIndex, wasWanted: Bool) -> Rest {
     defer { index.effects = [] }
@@ -50,14 +51,14 @@ extension Topic {
     if woken != nil { index.watchers = [] }
     hasAudience.store(index.hasAudience, ordering: .releasing)
     index.forgetShortages()
-    // When nobody is left nobody asks for the list, and topic and subscriptions are to refer to each other no longer.
+    // With nobody subscribed the list is not needed, and would keep subscriptions alive that keep the topic alive.
     let former = isEmpty ? index.members.removeAll() : ([], [])
     return (index.effects, index.isHeavy, woken, former)
   }
 
   @inline(never)
   private func carryOut(_ rest: Rest) {
-    // Outside the lock: it may resume a task on the user's executor. A task that is resumed looks at the present value.
+    // Outside the lock: this may resume a task on the user's executor. A resumed task looks at the present value.
     for waiter in rest.woken ?? [] { waiter.resume(true) }
     if rest.isHeavy { merge() }
     carryOut(rest.effects[...])
@@ -71,7 +72,7 @@ extension Topic {
       successor.resume()
       owner?.end()
     case .finish(let node, let end, let termination, let call):
-      // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
+      // All effects are carried out before anything is released: a `deinit` may take long.
       let released = node.completeTermination(at: end, as: termination, in: call)
       return withExtendedLifetime(released) { carryOut(effects.dropFirst()) }
     case .release: break
@@ -85,35 +86,36 @@ extension Topic {
   /// Ends a subscription that was to end and has nothing left to handle.
   @inline(never)
   func terminateIfOver(_ node: SubscriptionNode) {
-    // Looked at in the section: the object may have subscribed again.
+    // Checked in the section: the object may have subscribed again.
     update { index in
       if node.contents.withLock({ $0.mailbox.isOver }) { index.terminate(node, as: .cancelled) }
     }
   }
 
-  /// Cancels an object's subscription, and those that it owns; that of a dead object that had the same address has
-  /// expired.
+  /// Cancels an object's subscription, and those of the observers that it owns.
+  ///
+  /// A subscription at this address that belongs to a dead object ends as expired instead.
   ///
   /// - Parameter object: the object, which may be dying.
   @inline(never)
   func terminate(_ object: AnyObject) {
     let address = Int(bitPattern: ObjectIdentifier(object))
-    // One after another, so that few have ended at one address; in order, so that a schedule can be repeated.
+    // One after another, so that few ended ones are at one address; in order, so that a schedule can be repeated.
     for node in owned(by: address) { node.terminate(as: .cancelled) }
     update { index in
       guard let node = index.open[address] else { return }
-      // No weak reference refers to an object that is dying, and none to another has its address.
+      // No weak reference loads a dying object: the subscription at its address then counts as its own.
       let isSame =
         node.reference.refers(to: object)
         || !WeakReference(object, object: object).refers(to: object)
       index.terminate(node, as: isSame ? .cancelled : .expired)
     }
-    // All at its address are its own, or dead.
+    // All at this address are the object's, or a dead object's.
     let ended = state.withLock { $0.ended[address] ?? [] }
     for node in ended where node.isReplaced { node.leavePlace() }
   }
 
-  /// The open subscriptions that an object owns, in order.
+  /// The open subscriptions of the observers that an object owns, in order.
   private func owned(by address: Int) -> [SubscriptionNode] {
     let owned = state.withLock { $0.owned[address] }
     guard let owned else { return [] }
@@ -132,7 +134,7 @@ extension Topic {
     for node in replaced where node.id?.isMeant(by: identity) ?? false { node.leavePlace() }
   }
 
-  /// Those that were replaced and of which handlers may run.
+  /// The replaced subscriptions whose handlers may run.
   private var replaced: [SubscriptionNode] {
     let ended = state.withLock { $0.ended }
     // For the thread sanitizer, as in `overview()`.
@@ -146,15 +148,15 @@ extension Topic {
     for node in replaced { node.leavePlace() }
   }
 
-  /// Closes the protocol: nothing is posted any more, and all subscriptions end once they have handled what was.
+  /// Closes the protocol: nothing is posted any more, and all subscriptions end once they have handled what was posted.
   func finish() {
     update { $0.isClosed = true }
     for node in snapshot() { node.finish(at: node.published) }
   }
 
-  /// Ends what would keep the topic in use, or the user's objects in memory: its hub is released.
+  /// Closes the topic when its hub is released, and releases what it keeps for new subscriptions.
   ///
-  /// What waits in streams waits on.
+  /// What waits in a stream can still be taken.
   func close() {
     finish()
     let (kept, watchers) = state.withLock { ($0.keepNone(), $0.watchers.take()) }
@@ -164,7 +166,7 @@ extension Topic {
 
   // MARK: Looking
 
-  /// The subscriptions of an object that have ended and are not accounted for: handlers of them may run.
+  /// The subscriptions of an object that have ended and whose handlers may run.
   func ended(of object: AnyObject) -> [SubscriptionNode] {
     let address = Int(bitPattern: ObjectIdentifier(object))
     return state.withLock { $0.ended[address] ?? [] }
@@ -173,18 +175,18 @@ extension Topic {
 
   // MARK: Telling
 
-  /// Appends a notification, if anybody is subscribed.
+  /// Appends a notification, if anybody is subscribed or what is posted is kept.
   ///
-  /// - Returns: whether the caller has to start a delivery, which is counted.
+  /// - Returns: whether the caller has to start a delivery, which is counted already.
   func post(_ content: Notification.Content, for owner: some TopicOwner) -> Bool {
-    // Taken and released within the section, as is the notification itself: both refer to all that is posted
-    // after them, and what is done after the section may take long.
+    // Consumed in the section: a reference to a notification keeps all later ones alive, and what follows the section
+    // may take long.
     var spare: Notification? = Notification()
     var former: Notification.Content?
     let isDeliveryDue = state.withLock { index in
       guard index.hasAudience, let placeholder = spare.take() else { return false }
       former = index.post(content, to: number, followedBy: placeholder)
-      // Then those are told that take no lock.
+      // From here on threads without the lock see the notification.
       if content.receipt != nil { lastReceipt.store(index.posted - 1, ordering: .releasing) }
       published.wrappingAdd(1, ordering: .releasing)
       guard index.population > 0, !index.isDeliveryDue else { return false }
@@ -197,7 +199,7 @@ extension Topic {
     return isDeliveryDue
   }
 
-  /// The subscriptions that a delivery which was requested serves: it sees all that was posted before.
+  /// The subscriptions that a requested delivery serves: it sees all that was posted before.
   func beginDelivery() -> [SubscriptionNode] {
     state.withLock { index in
       index.isDeliveryDue = false
@@ -206,7 +208,7 @@ extension Topic {
   }
 }
 
-/// How somebody subscribes: anew, or in place of another subscription.
+/// How an object subscribes: anew, or as a replacement.
 extension Topic {
   /// Adds a subscription, unless the object has one and no option is named.
   ///
@@ -223,7 +225,8 @@ extension Topic {
       let bucket = identity.map { id in state.withLock { $0.named(id.hash) } } ?? []
       // Comparing identities is user code: outside the lock, and again if the bucket has changed.
       let sameID = identity.flatMap { id in bucket.first { $0.id == id } }
-      // A dead one leaves what waits to a newcomer, which otherwise is new: it gets what is replayed.
+      // What waits for a dead subscriber goes over to the newcomer. If nothing waits, the newcomer begins anew, and
+      // gets what is replayed.
       if let sameID, !sameID.reference.isAlive, sameID.account.waiting == 0 {
         sameID.terminate(as: .expired)
         continue
@@ -239,7 +242,7 @@ extension Topic {
 
   /// Adds a subscription, unless the object has one and no option is named.
   ///
-  /// Called under the lock, as all functions below it.
+  /// Called under the lock.
   ///
   /// - Parameters:
   ///   - request: what to subscribe.
@@ -263,7 +266,7 @@ extension Topic {
     return add(request, &reference, inPlaceOf: existing, &index)
   }
 
-  /// Adds a subscription; in place of a former one it has what waits there, and the options that are not named.
+  /// Adds a subscription, under the lock; a replacement takes over what waits, and the options that are not named.
   private func add(
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
     inPlaceOf former: SubscriptionNode?, _ index: inout TopicIndex
@@ -277,14 +280,14 @@ extension Topic {
     let serial = former?.serial ?? index.nextSerial()
     var origin = serial
     let mustResume = former != nil || replayed > 0
-    // Counted before the former one's worker may leave: a drain must not see the hub idle in between.
+    // Counted before the former subscription's worker is counted off: a drain must not see the hub idle in between.
     if mustResume { owner?.begin() }
     if let former {
       let isSame = former.reference.refers(to: request.object)
       origin = isSame ? former.origin : index.nextSerial()
       index.effects.reserveCapacity(2)
       index.terminate(former, as: .cancelled, isSucceeded: true)
-      // Under the topic's lock: so what is pending is in one mailbox at any time.
+      // Under the topic's lock, so that what is pending is in one mailbox at any time.
       mailbox = former.contents.withLock { contents in
         if contents.mailbox.flags.contains(.attended) { contents.options?.loop?.owner = owner }
         mailbox.takeOver(from: &contents.mailbox)
@@ -299,9 +302,9 @@ extension Topic {
       site: index.site(of: type(of: request.object), at: request.line),
       priority: request.priority ?? former?.priority ?? 0, serial: serial, origin: origin)
     index.insert(node, with: options, replaying: replayed)
-    if former != nil { index.heirs[serial] = node }
+    if former != nil { index.replacements[serial] = node }
     if mustResume { index.effects.append(.resume(node)) }
-    // The protocol is closed, and nothing was kept.
+    // True if the protocol is closed, and nothing was kept.
     if mailbox.isOver { index.terminate(node, as: .cancelled) }
     if index.takeSweep() {
       owner?.begin()
@@ -310,7 +313,8 @@ extension Topic {
     return node
   }
 
-  /// Reports that a rule needs more answers than there are subscribers, unless that was done since there were as many.
+  /// Reports that a rule needs more answers than there are subscribers, unless that was reported and so many have not
+  /// been subscribed since.
   func reportShortage(of needed: Int, among present: Int, in call: CallKind) {
     guard state.withLock({ $0.noteShortage(of: needed) }) else { return }
     let nobody = BoundSubscriber(to: self)
@@ -322,7 +326,7 @@ extension Topic {
     owner?.report(incident)
   }
 
-  /// Makes a terminated subscription, for an object that is dying; nobody else keeps it.
+  /// Makes a terminated subscription, for a dying object or an incident; the topic does not have it.
   private func makeEnded(
     _ request: SubscriptionRequest, reference: consuming WeakReference
   ) -> SubscriptionNode {
@@ -337,12 +341,12 @@ extension Topic {
 }
 
 extension SubscriptionNode {
-  /// Whether a request of the same object names nothing but what holds for the subscription, which does not end.
+  /// Whether the subscription has all that a request of the same object names, and its end is not set.
   ///
   /// The ids are not compared. Called under the topic's lock.
   fileprivate func satisfies(_ request: SubscriptionRequest) -> Bool {
     contents.withLock { contents in
-      !contents.mailbox.isFinishing && request.priority ?? priority == priority
+      !contents.mailbox.hasEnd && request.priority ?? priority == priority
         && request.options?.isCovered(by: contents.options) ?? true
     }
   }

@@ -2,36 +2,35 @@ internal import Synchronization
 
 /// One protocol of a hub: its chain of notifications, and its subscriptions.
 ///
-/// All that is told and changed has one order, that of the sections of one lock: a notification is addressed to the
+/// All posts and changes have one order, that of the sections of one lock: a notification is addressed to the
 /// subscriptions that are open in the section that posts it. A section takes constant time, because posters wait for
-/// it. What takes longer, or runs user code, is done after it (``Effect``).
+/// it. What takes longer, or runs user code, is done after it (``TopicIndex/Effect``).
 @usableFromInline
 final class Topic: Sendable {
   /// The protocol's type.
   private let type: Any.Type
   let key: ObjectIdentifier
-  /// A number that no other topic ever has, not even that of another hub with the same protocol.
+  /// A number that no other topic ever has, not even another hub's topic of the same protocol.
   let number: Int
 
   private static let numbers = Atomic<Int>(0)
 
   /// How many notifications have been posted so far, which is also the number of the next one.
   ///
-  /// It is raised under the lock only, after the notification was filled: after a load of a count the notifications
-  /// with lower numbers may be read.
+  /// Raised under the lock, after the notification was filled: a thread that has loaded a count may read the
+  /// notifications with lower numbers.
   let published = Atomic<Int>(0)
-  /// The number of the notification that was posted last with a receipt; -1 if none was.
+  /// The number of the last notification with a receipt; -1 if there is none.
   ///
-  /// Grows under the lock only, before the notification is counted in `published`: whoever knows of a notification
-  /// knows of its receipt.
+  /// Raised under the lock, before `published`: a thread that knows of a notification knows of its receipt.
   let lastReceipt = Atomic<Int>(-1)
-  /// Whether anybody is subscribed: posting to nobody takes no lock.
+  /// Whether a post is for anybody, or is kept; otherwise it takes no lock.
   ///
   /// Written under the lock.
   let hasAudience = Atomic<Bool>(false)
   weak let owner: (any TopicOwner)?
   private static let ownerless = DeadlineQueue(clock: ContinuousClock(), executor: nil)
-  /// The owner's number.
+  /// The hub's number.
   let hubNumber: Int
   let state = Lock(TopicIndex())
 
@@ -39,7 +38,7 @@ final class Topic: Sendable {
   private let left = SetOnce<Topic>()
   private let right = SetOnce<Topic>()
 
-  /// The waiters for the handlers of a subscription to end, by the subscription.
+  /// The tasks that wait for a subscription's handlers to end, by the subscription.
   ///
   /// Invariant: the `awaited` bit of a subscription is set before its first waiter counts the running
   /// handlers, and is cleared only when its last waiter is removed.
@@ -55,7 +54,7 @@ final class Topic: Sendable {
   /// Sets the deadlines of waits, by the system's clock once the hub is gone.
   var deadlines: DeadlineQueue { owner?.deadlines ?? Self.ownerless }
 
-  /// The protocol's name; `Events<Int>` for what receives events of a type.
+  /// The protocol's name; `Events<Int>` for a protocol of events.
   var name: String {
     let name = Self.name(of: type)
     guard name.hasPrefix("any Delegation.EventReceiver<") else { return name }
@@ -68,7 +67,8 @@ final class Topic: Sendable {
       .joined(separator: ".")
   }
 
-  /// The topic below this one, by the first bit of what is left of a key's hash; a new one if there is none.
+  /// The topic below this one, by the first of the remaining bits of a key's hash; where there is none, adds a given
+  /// one.
   func next(_ bits: UInt64, orAdding new: Topic? = nil) -> Topic? {
     bits >> 63 == 0 ? left.load(orSetting: new) : right.load(orSetting: new)
   }
@@ -91,20 +91,20 @@ final class Topic: Sendable {
     return nodes
   }
 
-  /// Looks at the topic at one moment.
+  /// Looks at all subscriptions at one moment.
   ///
-  /// - Returns: the open subscriptions in order, then those that have ended and are not accounted for; and what became of
-  ///   the notifications and questions of all others.
+  /// - Returns: the open subscriptions in order, then the ended ones that are not in the sums; and the sums of what
+  ///   became of the notifications and questions of all others.
   /// - Complexity: O(*n*) if the list is in order, otherwise O(*n* log *n*).
   func overview() -> (nodes: [SubscriptionNode], counts: Account, questions: QuestionAccount) {
-    // No more than that: what is kept for new subscriptions a poster would copy, while this has it as well.
+    // Only these: if this held what is kept for replays as well, a poster would have to copy that.
     let (members, open, ended, counts, questions) = state.withLock {
       ($0.members, $0.open, $0.ended, $0.counts, $0.questions)
     }
     let present = members.snapshot ?? MemberList.sorted(open.values)
     let nodes = present + MemberList.sorted(ended.values.flatMap(\.self))
-    // A later section that finds itself the storage's only owner writes to it in place. The thread sanitizer does not
-    // see that the copy was released before, but that this thread has passed the lock after it had read.
+    // A later section that is the storage's only owner writes to it in place. The thread sanitizer does not see that
+    // this copy was released before; it sees that this thread took the lock after reading.
     state.withLock { _ in }
     withExtendedLifetime((members, open, ended)) {}
     return (nodes, counts, questions)
@@ -112,21 +112,21 @@ final class Topic: Sendable {
 
   /// Lets the open subscription at a place begin, now that the handler of a replaced one has ended.
   ///
-  /// The caller has counted a worker for it, which is counted off when one is requested.
-  func letFollowerGo(at serial: Int) {
-    // Found and told under one lock: a replacement in between would inherit the flag.
-    let heir = state.withLock { index in
-      let heir = index.heirs[serial]
-      heir?.contents.withLock { _ = $0.mailbox.flags.remove(.following) }
-      return heir
+  /// The caller has counted a worker, which is counted off here once one is requested.
+  func letReplacementBegin(at serial: Int) {
+    // Found and changed under one lock: a replacement in between would inherit the flag.
+    let replacement = state.withLock { index in
+      let replacement = index.replacements[serial]
+      replacement?.contents.withLock { _ = $0.mailbox.flags.remove(.following) }
+      return replacement
     }
-    heir?.resume()
+    replacement?.resume()
     owner?.end()
   }
 
   // MARK: Waiting for a subscription's handlers
 
-  /// The receipt that was posted so many before another one; `nil` if it is passed by all, or there is none.
+  /// The receipt that was posted `count` receipts before another one; `nil` if all have passed it, or there is none.
   func receipt(_ count: Int, before receipt: Receipt) -> Receipt? {
     if count <= 0 { return receipt }
     return receipt.position.flatMap { position in
@@ -134,17 +134,17 @@ final class Topic: Sendable {
     }
   }
 
-  /// Has posters with a window wait no longer for the handlers of one that has ended.
+  /// Lets posters with a window go on without the running handler of a subscription that has ended.
   ///
-  /// - Parameter number: that of the notification that they handle.
+  /// - Parameter number: the number of the notification in hand.
   func abandon(_ number: Int) {
     guard let receipt = state.withLock({ $0.receipts.find(number) { $0.number } }) else { return }
     receipt.abandoned.wrappingAdd(1, ordering: .sequentiallyConsistent)
     receipt.outstanding.update(.recount)
   }
 
-  /// Changes the list of those who wait for the handlers of a subscription to end, and resumes those that need not
-  /// wait.
+  /// Changes the list of tasks that wait for a subscription's handlers to end, and resumes those that need not wait any
+  /// longer.
   ///
   /// Must not be called under a lock.
   func updateWaiters(for node: SubscriptionNode, _ change: WaitList.Change? = nil) {
@@ -163,12 +163,12 @@ final class Topic: Sendable {
 
 /// The topics of one hub, which every thread finds without a lock.
 ///
-/// They are a binary tree by the bits of the keys' hashes: a topic is added at an empty place, and stays there until
-/// the hub is released. So a look-up takes a few steps more for many protocols than for one.
+/// They are a binary tree by the bits of the keys' hashes. A topic that was added stays until the hub is released. So a
+/// look-up takes a few steps more for many protocols than for one.
 struct TopicTable: ~Copyable, Sendable {
   private let root = SetOnce<Topic>()
 
-  /// The topic of a protocol, if anybody has ever subscribed to it; otherwise a new one, which is added.
+  /// The topic of a protocol, if it was made before; otherwise a given one, which is added.
   func find(_ key: ObjectIdentifier, orAdding new: Topic? = nil) -> Topic? {
     var next = root.load(orSetting: new)
     // Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
@@ -200,7 +200,7 @@ struct TopicTable: ~Copyable, Sendable {
   }
 }
 
-/// What a topic needs of its hub, which it does not keep.
+/// What a topic needs of its hub, which the topic does not keep alive.
 protocol TopicOwner: AnyObject, Sendable {
   /// A number that no other hub ever has.
   var number: Int { get }
@@ -218,6 +218,6 @@ protocol TopicOwner: AnyObject, Sendable {
   func requestWorker(for node: SubscriptionNode, priority: TaskPriority)
   /// Releases the options of a subscription that has ended, in a task of its own.
   func releaseOptions(of node: SubscriptionNode)
-  /// Looks for dead subscribers in a task of its own, and counts it off.
+  /// Looks for dead subscribers in a task of its own, then counts off the worker that the caller has counted.
   func sweep(_ topic: Topic)
 }

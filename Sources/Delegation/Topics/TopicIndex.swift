@@ -1,45 +1,46 @@
 /// What a topic keeps under its lock: the end of its chain, and its subscriptions.
 ///
-/// Everything in here takes constant time.
+/// Everything in here but ``keep(_:)`` takes constant time.
 ///
 /// Invariant: `open` has exactly the open subscriptions, and no two of one address. So `population` is the number of
 /// subscriptions that a notification posted now is addressed to.
 struct TopicIndex: Sendable {
   /// The empty end of the chain.
   private var placeholder = Notification()
-  /// The notifications that a new subscription gets, of which the number `first` is the one at index 0, as a ring of so
-  /// many as they may be; `nil` unless somebody wants it so.
+  /// The notifications that are replayed to new subscriptions, as a ring of at most `limit`, which began with the
+  /// number `first` at index 0; `nil` if none are kept.
   private var kept: (ring: [Notification], first: Int, limit: Int)?
-  /// Subscriptions by the subscriber's address.
+  /// The open subscriptions by the subscriber's address.
   ///
   /// The subscriber of an entry may have died unnoticed.
   private(set) var open = ShardedDictionary<SubscriptionNode>()
-  /// The same in order.
+  /// The open subscriptions in order.
   var members = MemberList()
-  /// Those whose subscriber has an owner, by the owner's address.
+  /// The open subscriptions whose subscriber has an owner, by the owner's address.
   private(set) var owned = ShardedDictionary<[Int: SubscriptionNode]>()
-  /// Those that have ended and are not accounted for, by the subscriber's address or its owner's.
+  /// The ended subscriptions that are not in the sums yet, by the subscriber's address or its owner's.
   ///
-  /// Invariant: each subscription is open, is here, or is in the sums. One is removed by the thread that finds that nothing
-  /// of it runs any more: who ended it, or who ends its last handler. The subscription's `state` word orders the two.
+  /// Invariant: each subscription is open, is here, or is in the sums. The thread that has ended a subscription moves
+  /// it to the sums, or, if a handler still ran, the thread that ends the last handler; the subscription's `state`
+  /// orders the two.
   private(set) var ended = ShardedDictionary<[SubscriptionNode]>()
-  /// The sums of what became of the notifications and questions of all others.
+  /// The sums of the accounts of all other subscriptions.
   private(set) var counts = Account()
   private(set) var questions = QuestionAccount()
   /// The subscriptions with ids, by the ids' hashes.
   private var named = ShardedDictionary<[SubscriptionNode]>()
-  /// Those that have another one's place, which is its serial number.
-  var heirs = ShardedDictionary<SubscriptionNode>()
+  /// The open replacements, by the serial number of their place.
+  var replacements = ShardedDictionary<SubscriptionNode>()
   /// Where the subscriptions come from; at most ``mostRemembered``.
   private var sites: [SubscribeSite] = []
   private var lastSerial = 0
-  /// The loops over `demand` that wait for the first one to subscribe, or for the last one to end; `nil` once the hub is
+  /// The loops over `demand` that wait for the first subscription, or for the last one to end; `nil` once the hub is
   /// released.
   var watchers: [Waiter]? = []
-  /// The numbers of answers that rules need and that were reported to be too many; at most ``mostRemembered``.
+  /// The numbers of needed answers that were reported as *tooFew* and are not met since; at most ``mostRemembered``.
   private var shortages: [Int] = []
   private(set) var posted = 0
-  /// Whether nothing is posted any more: who subscribes ends after what is kept.
+  /// Whether nothing is posted any more: a new subscription ends after what is replayed.
   var isClosed = false
   var receipts = ReceiptQueue()
   /// The sum over all notifications of the number of subscriptions that each was addressed to.
@@ -48,13 +49,13 @@ struct TopicIndex: Sendable {
   private var sweepPopulation = Self.smallestSweep
   /// Whether a delivery has been requested that will see what is posted now.
   var isDeliveryDue = false
-  /// What follows the section that runs.
+  /// The effects of the section that runs.
   var effects: [Effect] = []
 
-  /// From how many on terminated or dead subscriptions are worth the work that frees their memory.
+  /// How many ended or dead subscriptions are worth the work that frees their memory.
   static let smallestSweep = 512
 
-  /// How many sites are remembered, of which later ones are each subscription's own, and how many shortages.
+  /// How many sites are remembered, and how many shortages; further subscriptions each have a site of their own.
   static let mostRemembered = 64
 
   var population: Int { open.count }
@@ -63,9 +64,9 @@ struct TopicIndex: Sendable {
 
   /// Appends a notification.
   ///
-  /// The caller keeps the content until after the lock: nobody else may keep it that long.
+  /// The caller keeps the content alive until after the lock, because the topic may not.
   ///
-  /// - Returns: what is not kept any more, if anything, for the caller to release after the lock.
+  /// - Returns: what is no longer kept for replays, for the caller to release after the lock.
   mutating func post(
     _ content: Notification.Content, to topic: Int, followedBy next: Notification
   ) -> Notification.Content? {
@@ -85,21 +86,21 @@ struct TopicIndex: Sendable {
   /// Counts a question that a stream passes over, as a notification that was addressed to it.
   mutating func addQuestion() { addressed += 1 }
 
-  /// Notes that a rule has found fewer subscribers than it needs answers, which there may be by now.
+  /// Notes that a rule needs more answers than it has found subscribers.
   ///
-  /// - Returns: whether that is to be reported: it has not been since there were as many.
+  /// - Returns: whether to report it: not if it was reported, and so many have not been subscribed since.
   mutating func noteShortage(of needed: Int) -> Bool {
     if shortages.contains(needed) || shortages.count == Self.mostRemembered { return false }
     if needed > population { shortages.append(needed) }
     return true
   }
 
-  /// Forgets the numbers that are met.
+  /// Forgets the shortages that the present number of subscribers satisfies.
   mutating func forgetShortages() {
     if !shortages.isEmpty { shortages.removeAll { [population] in $0 <= population } }
   }
 
-  /// Keeps what is being posted, in place of the oldest if there are as many as there may be.
+  /// Keeps what is being posted for replays, instead of the oldest if the ring is full.
   @inline(never)
   private mutating func keepPosted() -> Notification.Content? {
     guard var kept = kept.take() else { return nil }
@@ -116,13 +117,13 @@ struct TopicIndex: Sendable {
   /// Whether notifications are kept for new subscriptions.
   private var isKeeping: Bool { kept != nil }
 
-  /// Whether anybody is subscribed for what is posted from now on.
+  /// Whether a subscription gets what is posted now.
   var isWanted: Bool { !isClosed && population > 0 }
 
-  /// Whether what is posted is for anybody.
+  /// Whether what is posted is for anybody, or is kept.
   var hasAudience: Bool { isWanted || !isClosed && isKeeping }
 
-  /// Keeps so many notifications for new subscriptions, from the next one on, or more if that has been asked for.
+  /// Keeps the last `limit` notifications from now on for new subscriptions, or more if more were asked for before.
   mutating func keep(_ limit: Int) {
     let (ring, first, former) = kept ?? ([], posted, 0)
     if limit <= former { return }
@@ -130,9 +131,9 @@ struct TopicIndex: Sendable {
     kept = (sorted, posted - ring.count, limit)
   }
 
-  /// Keeps none any more.
+  /// Stops keeping notifications.
   ///
-  /// - Returns: what is to be released after the lock.
+  /// - Returns: the kept ones, to release after the lock.
   mutating func keepNone() -> [Notification] { kept.take()?.ring ?? [] }
 
   // MARK: Subscriptions
@@ -148,7 +149,7 @@ struct TopicIndex: Sendable {
     return mailbox
   }
 
-  /// Where a subscription of that type from that line of the source is made.
+  /// The site of a type and a line of the source.
   mutating func site(of type: any AnyObject.Type, at line: SubscribeSite.Line) -> SubscribeSite {
     if let known = sites.first(where: { $0.isOf(type, at: line) }) { return known }
     let site = SubscribeSite(type, at: line)
@@ -156,7 +157,7 @@ struct TopicIndex: Sendable {
     return site
   }
 
-  /// The place of a new subscription in the order.
+  /// A number for a new place.
   mutating func nextSerial() -> Int {
     lastSerial += 1
     return lastSerial
@@ -165,7 +166,7 @@ struct TopicIndex: Sendable {
   /// The subscriptions with an id of that hash.
   func named(_ hash: Int) -> [SubscriptionNode] { named[hash] ?? [] }
 
-  /// Adds a subscription, at whose address there must be none.
+  /// Adds a subscription; there must be none at its address.
   mutating func insert(
     _ node: SubscriptionNode, with options: SubscriptionOptions?, replaying replayed: Int
   ) {
@@ -186,7 +187,7 @@ struct TopicIndex: Sendable {
   ///   - node: the subscription.
   ///   - termination: how it is terminated.
   ///   - call: the call that found the subscriber dead, if one did.
-  ///   - isSucceeded: whether another one takes its place.
+  ///   - isSucceeded: whether another subscription replaces it.
   mutating func terminate(
     _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
     isSucceeded: Bool = false
@@ -197,7 +198,7 @@ struct TopicIndex: Sendable {
     if let owner = node.reference.owner {
       Self.change(&owned[owner], node, isOwned: false)
     }
-    if heirs.count > 0, !isSucceeded { heirs[node.serial] = nil }
+    if replacements.count > 0, !isSucceeded { replacements[node.serial] = nil }
     node.beginTermination(isSucceeded: isSucceeded)
     members.noteEnd()
     if termination == .cancelled, !isSucceeded, let last = node.finishIfIdle(at: posted) {
@@ -207,7 +208,7 @@ struct TopicIndex: Sendable {
       effects.append(.finish(node, at: posted, as: termination, in: call))
       ended[node.endedAddress].add(node)
     }
-    // After a peak the dead ones of a smaller population are looked for as early as before it.
+    // After a peak, dead subscribers of a smaller population are looked for as early as before the peak.
     if sweepPopulation < .max {
       sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
     }
@@ -221,7 +222,7 @@ struct TopicIndex: Sendable {
     if owned?.isEmpty == true { owned = nil }
   }
 
-  /// Adds the account of an ended one of which nothing runs any more to the sums, once.
+  /// Adds the account of an ended subscription to the sums, once nothing of it runs.
   mutating func finish(_ node: SubscriptionNode, with account: (Account, QuestionAccount)) {
     if ended[node.endedAddress].remove(node) { add(account) }
   }
@@ -254,7 +255,7 @@ extension [SubscriptionNode]? {
     if self?.append(node) == nil { self = [node] }
   }
 
-  /// - Returns: whether it was there.
+  /// - Returns: whether the array had it.
   @discardableResult
   fileprivate mutating func remove(_ node: SubscriptionNode) -> Bool {
     guard let index = self?.firstIndex(where: { $0 === node }) else { return false }
@@ -263,10 +264,10 @@ extension [SubscriptionNode]? {
   }
 }
 
-/// A dictionary in parts, of which one grows at a time.
+/// A dictionary in parts, which grow one at a time.
 ///
-/// It is for data that changes under a lock that others wait for: a dictionary moves all its elements when it is full,
-/// and these parts are too small for that to take long.
+/// A dictionary moves all its elements when it is full. Under a lock that others wait for, that takes too long; the
+/// parts are small.
 struct ShardedDictionary<Value: Sendable>: Sendable {
   /// Empty, or 16 of them.
   private var parts: [[Int: Value]] = []
@@ -275,14 +276,14 @@ struct ShardedDictionary<Value: Sendable>: Sendable {
   /// The value for a key, which is an address or a hash.
   subscript(key: Int) -> Value? {
     get { parts.isEmpty ? nil : parts[part(of: key)][key] }
-    // In place: of a value that is itself a collection no copy is made.
+    // In place: a value that is a collection is not copied.
     _modify {
       if parts.isEmpty { parts = Array(repeating: [:], count: 16) }
       let part = part(of: key)
       let former = parts[part].count
       defer {
         count += parts[part].count - former
-        // A peak's memory is not kept, and who goes through the rest does not go through it.
+        // A peak's memory is released, also because to go through all values takes as long as there is memory.
         if parts[part].capacity > 64 + 8 * parts[part].count {
           parts[part] = Dictionary(uniqueKeysWithValues: parts[part].lazy.map { ($0, $1) })
         }

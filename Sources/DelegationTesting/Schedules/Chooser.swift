@@ -4,15 +4,15 @@ struct Chooser: Sendable {
   private var dice: Dice
   /// The tasks' priorities, by their numbers.
   private var priorities: [UInt64] = []
-  /// The entries that could run, and some that have run, by priorities that may have been lowered since.
+  /// The entries that could run, and some that have run; their priorities may have been lowered since.
   private var candidates = Heap<Candidate>()
   /// The steps at which the highest priority becomes the lowest.
   private var changes: [Int] = []
-  /// The priority of the task that was lowered last; those that are drawn are all higher.
+  /// The priority of the task that was lowered last; the priorities that are drawn are all higher.
   private var lowest: UInt64 = 1 << 32
 
   private static let mostChanges = 4
-  /// The ranges of steps that changes are drawn from, as the length of a schedule is not known.
+  /// The ranges from which the steps of changes are drawn: the length of a schedule is not known.
   private static let spans = [25, 100, 100, 100, 400]
 
   init(_ strategy: SchedulingStrategy, seed: UInt64) {
@@ -23,7 +23,7 @@ struct Chooser: Sendable {
     changes = (0..<dice.roll(Self.mostChanges + 1)).map { _ in 1 + dice.roll(span) }
   }
 
-  /// Takes note of a job that could run.
+  /// Notes a job that could run.
   mutating func add(_ entry: Schedule.Entry) {
     guard usesPriorities else { return }
     candidates.insert(candidate(entry))
@@ -32,9 +32,9 @@ struct Chooser: Sendable {
   /// Chooses the entry that is to run.
   ///
   /// - Parameters:
-  ///   - ready: the entries that could; not empty.
-  ///   - step: the number of the step, from one on.
-  /// - Returns: its number.
+  ///   - ready: the entries that could run; not empty.
+  ///   - step: the number of the step, from 1.
+  /// - Returns: the entry's number.
   mutating func choose(among ready: ReadyJobs, at step: Int) -> Int {
     // With every strategy, no job waits for ever.
     let isOverdue = ready[ready.oldest].map { step - $0.arrival > $0.patience } ?? false
@@ -42,7 +42,7 @@ struct Chooser: Sendable {
       return isOverdue || ready.count == 1
         ? ready.oldest : ready.number(at: dice.roll(ready.count))
     }
-    // The task that was preferred to an overdue job for so long gets the lowest priority.
+    // A task that was preferred for so long to an overdue job gets the lowest priority.
     if isOverdue || changes.contains(step) { lower(highest(among: ready).task) }
     return isOverdue ? ready.oldest : highest(among: ready).number
   }
@@ -72,7 +72,7 @@ struct Chooser: Sendable {
     Candidate(priority: priority(of: entry), number: entry.number)
   }
 
-  /// An entry's place among those that could run; the one with the highest priority is the least.
+  /// An entry's rank among those that could run; the highest priority is the least.
   private struct Candidate: Comparable, Sendable {
     let priority: UInt64
     let number: Int

@@ -1,10 +1,10 @@
-/// What was played, when no schedule failed.
+/// What was explored, if no schedule failed.
 public struct Exploration: Hashable, Sendable, CustomStringConvertible {
   /// How many schedules were played.
   public internal(set) var schedules = 0
   /// How many of them differ from all others in which task ran when.
   ///
-  /// If they are few, the scenario is small, and fewer seeds would have done.
+  /// Few mean a small scenario, for which fewer seeds would have done.
   public internal(set) var distinctSchedules = 0
   /// How many jobs were run in all of them.
   public internal(set) var steps = 0

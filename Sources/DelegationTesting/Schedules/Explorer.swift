@@ -9,7 +9,7 @@ struct Explorer {
 
   /// Plays schedules up to the first that fails.
   ///
-  /// Several that have explored nothing fail as a whole.
+  /// Several schedules without a choice between jobs fail as a whole.
   func explore(_ seeds: some Sequence<UInt64>) throws(ScheduleFailure) -> Exploration {
     var exploration = Exploration()
     var hashes: Set<UInt64> = []
@@ -27,7 +27,7 @@ struct Explorer {
     }
     exploration.distinctSchedules = hashes.count
     if let first, exploration.schedules > 1 {
-      // Jobs from other threads come when they like.
+      // Jobs from other threads come at any time.
       if !hasChosen, exploration.foreignJobs == 0 {
         throw ScheduleFailure(kind: .uniform, seed: first, by: self)
       }
@@ -56,7 +56,7 @@ struct Explorer {
         kind: kind, seed: seed, error: outcome.error, steps: schedule.steps,
         foreignJobs: schedule.foreignJobs, by: self)
     }
-    // The tasks of a failed schedule, and those that the scenario has left behind, are cancelled or woken.
+    // Cancels or wakes the tasks of a failed schedule, and those that the scenario has left behind.
     if failure != nil { task.cancel() }
     clean(&schedule)
     if let failure { throw failure }

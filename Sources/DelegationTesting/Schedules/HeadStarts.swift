@@ -1,21 +1,22 @@
 /// The calls that the scenario itself makes to actors right after it has started tasks.
 ///
-/// Starting and calling is one job, so none of the tasks has run: if one of them, or of those that they start, calls the
-/// same actor, the scenario's call is before it in the actor's queue in every schedule, though the schedules differ. A
-/// call is seen only if it wakes an idle actor, by the *turn* that comes of it. So schedules are compared: a job that
-/// brings the actor's turn once the scenario's has passed brings nothing as long as that is still to come.
+/// Starting tasks and calling an actor is one job, within which none of the tasks can run: if such a task, or a task
+/// that it starts, calls the same actor, the scenario's call comes first in every schedule. A call shows only if it
+/// wakes an idle actor, by the actor's *turn*, which is a job. So schedules are compared: a task's job that calls the
+/// actor brings a turn if the scenario's turn has passed, and nothing if that is still to come.
 struct HeadStarts {
-  /// A job of a task that was started then, or a turn that such a job brought, by what is the same in all schedules.
+  /// A job of a task that was started before such a call, or a turn that such a job brought; identified by what is the
+  /// same in all schedules.
   private struct Visit: Hashable {
-    /// The scenario's call, by how many tasks the scenario had started before: it may wait more often in one schedule
-    /// than in another.
+    /// The scenario's call, by how many tasks the scenario had started before: the number of its jobs differs between
+    /// schedules.
     let call: Int
-    /// The task, by who has started it.
+    /// The task, by the job that started it.
     let task: Int
     let isTurn: Bool
-    /// How many jobs of the task there had been.
+    /// How many jobs of the task had run.
     let job: Int
-    /// How often its place had its turn in the whole schedule: once more if it has waited for something else.
+    /// How many jobs the task or actor had in the whole schedule: one more if it has waited for something else.
     var total = 0
   }
 
@@ -32,40 +33,41 @@ struct HeadStarts {
 
   private typealias Sighting = (visit: Visit, place: Int)
 
-  // What is known of one schedule.
+  // One schedule.
 
   private var calls: [Int: Call] = [:]
   /// The last call, if the scenario has not gone on from it.
   private var open: Int?
   /// How many tasks the scenario has started.
   private var started = 0
-  /// The actors that have had turns, by their addresses: a dead one's memory is not another one's as long as it is in here.
+  /// The actors that have had turns, by their addresses; unowned, so that no other actor gets the memory of a dead one.
   private var actors: [Int: KnownActor] = [:]
-  /// How many jobs there were at a place: of a task, or turns of an actor.
+  /// How many jobs each task, or turns each actor, has had.
   private var jobs: [Int: Int] = [:]
-  /// The tasks that were started then, and by those, with visits of number 0.
+  /// The tasks that were started before such calls, and those that these tasks started, each with its visit before its
+  /// first job.
   private var tasks: [Int: Visit] = [:]
-  /// The turns that were brought by these, by their numbers.
+  /// The turns that these tasks' jobs brought, by their numbers.
   private var turns: [Int: Visit] = [:]
-  /// The visits that brought nothing before the scenario's turn, by their places, as long as these have not gone on.
+  /// The visits that brought nothing while the scenario's turn was to come, by task or actor, until that goes on.
   private var pending: [Int: Visit] = [:]
   private var silent: [Sighting] = []
-  /// Those that brought the actor's turn after the scenario's.
+  /// The visits that brought the actor's turn after the scenario's turn.
   private var entering: [Sighting] = []
 
-  // What is known of all that were merged.
+  // All schedules that were merged.
 
   private var allSilent: Set<Visit> = []
   private var allEntering: Set<Visit> = []
 
-  /// Whether one of the calls was on an actor that one of its tasks called too.
+  /// Whether the scenario called an actor that a task called too, which the scenario had just started.
   var isSeen: Bool { !allSilent.isDisjoint(with: allEntering) }
 
-  /// Takes note of a job that has run.
+  /// Notes a job that has run.
   ///
   /// - Parameters:
   ///   - job: the job.
-  ///   - entries: the jobs that came of it.
+  ///   - entries: the jobs that it brought.
   ///   - newTasks: the tasks that it has started.
   mutating func note(
     _ job: Schedule.Entry, bringing entries: [Schedule.Entry], starting newTasks: Range<Int>
@@ -77,13 +79,14 @@ struct HeadStarts {
         // Above 0 a turn's place is its actor's address, and a turn that waits keeps its actor.
         actors[entry.place] = KnownActor(object: unsafeBitCast(entry.place, to: AnyObject.self))
       }
-      // Who has waited for an actor goes on from an actor; another job resumes who has waited for something else.
+      // An actor's turn resumes a task that has waited for the actor; another job, a task that has waited for something
+      // else.
       guard let visit = pending.removeValue(forKey: entry.place), job.isTurn else { continue }
       silent.append((visit, entry.place))
     }
     let visit = self.visit(by: job)
-    // A turn that came in the scenario's job may be another task's, which has run as a part of it (`Task.immediate`).
-    // It is the scenario's own if the scenario goes on from an actor, or once a task that it has started goes on.
+    // A turn that came in the scenario's job may belong to a task that ran as a part of that job (`Task.immediate`). It
+    // is the scenario's if an actor's turn, or a task that the scenario started, resumes the scenario.
     if let call = open, entries.contains(where: { $0.task == 0 && $0.id != 0 }) {
       open = nil
       if calls[call]?.hasPassed != true || !job.isTurn && visit == nil { calls[call] = nil }
@@ -126,7 +129,8 @@ struct HeadStarts {
     guard let call = calls[visit.call] else { return }
     let isEntering = entries.contains { $0.isTurn && $0.place == call.actor }
     if call.hasPassed {
-      // If the call waits within the actor for the task, this may be what it has waited for, and is reported all the same.
+      // If the call waits within the actor for the task, this turn may be what it waited for, and is reported all the
+      // same.
       if isEntering { entering.append((visit, job.place)) }
     } else if !entries.contains(where: { $0.isTurn || $0.place == job.place }) {
       pending[job.place] = visit

@@ -1,6 +1,6 @@
 /// The jobs of a schedule that could run.
 ///
-/// To add one, to take one out and to find the oldest takes the same time, however many there are.
+/// Adding a job, taking one out and finding the oldest take the same time, however many there are.
 struct ReadyJobs {
   private var entries: [Schedule.Entry] = []
   /// Where in `entries` each job is, by the number of its arrival; `nil` if it has been taken out.
@@ -19,12 +19,12 @@ struct ReadyJobs {
     positions[number].map { entries[$0] }
   }
 
-  /// The number of the job at a position, which is any order.
+  /// The number of the job at a position; positions have no order.
   func number(at position: Int) -> Int { entries[position].number }
 
   /// Adds a job.
   ///
-  /// - Returns: the job with its number, which is higher than those of all before.
+  /// - Returns: the job with its number, higher than all before.
   mutating func add(_ entry: Schedule.Entry) -> Schedule.Entry {
     var entry = entry
     entry.number = positions.count

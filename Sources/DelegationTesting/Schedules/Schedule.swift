@@ -1,12 +1,12 @@
 /// One order of all the jobs of an executor, chosen job by job.
 ///
-/// Only the thread that made the executor uses it.
+/// Used only by the thread that made the executor.
 struct Schedule {
   /// A job that is to be run.
   struct Entry: Sendable {
     let job: UnownedJob
     let executor: UnownedTaskExecutor
-    /// Whether it has come from another thread, at a time that no seed decides.
+    /// Whether the job has come from another thread, at a time that no seed decides.
     let isForeign: Bool
     /// The runtime's number of the task; zero if the job is an actor's turn, or resumes a task that yielded.
     let id: UInt64
@@ -14,14 +14,14 @@ struct Schedule {
     let isTurn: Bool
     /// The address of the actor whose turn it is; -1 if it is not known.
     private let actor: Int
-    /// The task, by the order of the tasks' first jobs; for a job of no task, the task that was running when
-    /// it came.
+    /// The task, by the order of the tasks' first jobs; for a job of no task, the task that was running when the job
+    /// came.
     var task: Int?
-    /// How many steps there had been when it came.
+    /// How many steps there had been when the job came.
     var arrival = 0
-    /// For how many steps it may be passed over.
+    /// For how many steps the job may be passed over.
     var patience = 0
-    /// How many jobs had come before it.
+    /// How many jobs had come before.
     var number = 0
 
     init(job: UnownedJob, executor: UnownedTaskExecutor, isForeign: Bool) {
@@ -29,9 +29,9 @@ struct Schedule {
       self.executor = executor
       self.isForeign = isForeign
       id = jobTaskID(job)
-      // The kinds from 192 on are of the actors' turns, and last comes what resumes a task that yielded. The first one
-      // is in the actor's memory; the second one, whose header has eight words, refers to the actor. A reference to a
-      // job is its address.
+      // The kinds from 192 on are actors' turns, and then comes the kind that resumes a task that yielded. A job of the
+      // first kind is in the actor's memory; a job of the second kind refers to the actor after a header of eight
+      // words. A reference to a job is its address.
       let kind = jobFlags(job) & 0xFF
       isTurn = 192..<195 ~= kind
       let words = unsafeBitCast(job, to: UnsafePointer<Int>.self)
@@ -40,7 +40,7 @@ struct Schedule {
         ? Int(bitPattern: words) : kind == 193 && MemoryLayout<Int>.size == 8 ? words[8] : -1
     }
 
-    /// Where it runs: the actor, or the task; they have different numbers.
+    /// The actor, or the task, that runs; they have different numbers.
     var place: Int { isTurn ? actor : task ?? -2 }
   }
 
@@ -61,9 +61,9 @@ struct Schedule {
   /// How many jobs are run, at most, after a schedule has ended or failed.
   static let cleaningSteps = 10_000
 
-  /// For how many steps a job may be passed over, if it waits with that many when it comes.
+  /// For how many steps a job may be passed over, if that many wait when it comes, itself included.
   ///
-  /// Jobs that come later do not change it: if each step brings one, the bound would never be reached.
+  /// Jobs that come later do not change this: if each step brings a job, the bound would never be reached.
   static func patience(among count: Int) -> Int { min(500 + 32 * count, 4_000) }
 
   /// Whether there is a job that could run.
@@ -105,8 +105,8 @@ struct Schedule {
   private mutating func admit() {
     var entries = Array(executor.arrivals.takeAll())
     let known = tasks.count
-    // Jobs that were resumed together may come in the order of a hash table, which differs between
-    // processes. The runtime numbers tasks in the order in which they are made.
+    // Jobs that were resumed together may come in the order of a hash table, which differs between processes. The
+    // runtime numbers tasks in the order in which they are made.
     for index in entries.indices.sorted(by: { entries[$0].id < entries[$1].id }) {
       var entry = entries[index]
       if entry.isForeign { foreignJobs += 1 }

@@ -16,10 +16,10 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible,
     public static let endless = Kind(code: .endless)
     /// The task that explores was cancelled before the schedule began.
     public static let cancelled = Kind(code: .cancelled)
-    /// In none of the schedules could one job run in place of another, so there was nothing to explore.
+    /// In no schedule could one job run in place of another, so there was nothing to explore.
     public static let uniform = Kind(code: .uniform)
-    /// In every schedule the scenario itself called an actor before tasks could that it had just started, or that these
-    /// started, and that called the same actor, be it through others: the other order was never played.
+    /// In every schedule the scenario itself called an actor before a task could that it had just started and that
+    /// called the same actor, maybe through others: the other order was never played.
     public static let headStart = Kind(code: .headStart)
 
     /// The kind's name.
@@ -28,7 +28,7 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible,
 
   /// The way in which the schedule failed.
   public let kind: Kind
-  /// The schedule's seed, or the first if no schedule failed, but all have explored nothing.
+  /// The schedule's seed, or the first seed if no schedule failed, but all have explored nothing.
   ///
   /// ``replaySchedule(seed:strategy:stepLimit:patience:_:)`` plays it again.
   public let seed: UInt64
@@ -36,8 +36,8 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible,
   public let error: (any Error)?
   /// The tasks that ran, step by step.
   ///
-  /// They are numbered in the order of their first jobs: the scenario itself is 0. An actor's turn is a step
-  /// of the task for which the actor woke; it is `nil` if that came from another thread.
+  /// The scenario itself is 0, the other tasks follow in the order of their first jobs. An actor's turn is a step of
+  /// the task for which the actor woke; `nil` if that came from another thread.
   public let steps: [Int?]
   /// How many jobs had come from other threads.
   ///
@@ -110,7 +110,7 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible,
     patience > .zero ? ", and none has come from another thread for \(patience)" : ""
   }
 
-  /// What the scenario threw; what `#require` throws is long, and has been reported as an issue of its own.
+  /// What the scenario threw; an error of `#require` is long, and has been reported as an issue of its own.
   private var threw: String {
     guard let error else { return "the scenario threw an error" }
     if String(reflecting: type(of: error)) == "Testing.ExpectationFailedError" {

@@ -12,24 +12,23 @@
 /// await task.value
 /// ```
 ///
-/// These take part: the scenario itself, its child tasks, every task that prefers the executor
-/// (`Task(executorPreference: executor)`), the default actors that they enter, and all work of a
-/// hub with this executor in its configuration. A plain `Task { }` does not inherit the preference.
-/// An `isolated deinit` runs elsewhere, and so does its actor from then on.
+/// These take part: the scenario itself, every task that prefers the executor (`Task(executorPreference: executor)`),
+/// their child tasks, the default actors that they enter, and all work of a hub with this executor in its
+/// configuration. A plain `Task { }` does not inherit the preference. An `isolated deinit` runs elsewhere, and so does
+/// its actor from then on.
 ///
-/// **Order.** One job at a time runs on the exploring thread; the seed chooses the next one among
-/// all that could run. Every job is chosen at some time: the oldest one comes next when it has been
-/// passed over for 500 steps, and 32 more for each job that waited when it came, itself included, but at
-/// most for 4,000.
+/// **Order.** One job at a time runs on the exploring thread; the seed chooses the next among all that could run. Every
+/// job is chosen at some time: the oldest comes next when it has been passed over for 500 steps, and 32 more for each
+/// job that waited when it came, itself included, but at most for 4,000.
 public final class SeededExecutor: TaskExecutor {
   /// The number that decides the schedule.
   public let seed: UInt64
 
   /// The schedule's clock.
   ///
-  /// It stands still while a job can run. When none can, it advances to the next deadline. So
-  /// deadlines come when everything else waits. If a deadline may also come at another moment, let
-  /// a task of the scenario call ``ManualClock/advance(by:)``.
+  /// It stands still while a job can run. When none can, it advances to the next deadline. So deadlines come when
+  /// everything else waits. If a deadline may also come at another moment, let a task of the scenario call
+  /// ``ManualClock/advance(by:)``.
   public let clock = ManualClock()
 
   let arrivals = JobQueue<Schedule.Entry>()
@@ -57,8 +56,8 @@ public final class SeededExecutor: TaskExecutor {
 
   /// Makes another executor whose jobs the same schedule chooses from.
   ///
-  /// For code with an executor of its own, as a subscriber that subscribes with `on:`. Its jobs run in any order, as on a
-  /// concurrent executor; a serial queue would keep theirs.
+  /// For code with an executor of its own, for instance a subscriber with `on:`. Its jobs run in any order, as on a
+  /// concurrent executor; a serial queue would keep their order.
   ///
   /// - Returns: the other executor.
   public func makeLane() -> Lane { Lane(of: self) }

@@ -14,7 +14,7 @@ package struct Dice: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number from zero up to a limit, and not the limit.
+  /// A number from zero up to a limit, without the limit.
   ///
   /// By the remainder, which is the same with every version of the standard library.
   package mutating func roll(_ limit: Int) -> Int {

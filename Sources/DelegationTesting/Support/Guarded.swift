@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// State that one thread at a time may use.
 ///
-/// The rule for every use: only short code of this module runs under the lock. No continuation is resumed,
-/// and no closure or value of the user is called or released, under it.
+/// Only short code of this module runs under the lock. No continuation is resumed, and no closure or value of the user
+/// is called or released, under it.
 ///
-/// On Linux the thread sanitizer does not see the futex of a `Mutex`. It does see the atomic, which the
-/// thread that has the lock loads first and stores last.
+/// On Linux the thread sanitizer does not see the futex of a `Mutex`. It does see the atomic, which the thread that has
+/// the lock loads first and stores last.
 struct Guarded<State: Sendable>: ~Copyable, Sendable {
   private let mutex: Mutex<State>
   private let trace = Atomic<Bool>(false)

@@ -2,7 +2,7 @@
 ///
 /// Invariant: no value is less than its parent, which is at half its index.
 struct Heap<Value: Comparable & Sendable>: Sendable {
-  /// All of them, the least first, the others in no order.
+  /// The least value first, the others in no order.
   private(set) var values: [Value] = []
 
   mutating func insert(_ value: Value) {

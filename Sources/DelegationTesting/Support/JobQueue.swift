@@ -8,7 +8,7 @@ final class JobQueue<Job: Sendable>: Sendable {
     var jobs: ArraySlice<Job> = []
     /// How many threads sleep until a job comes.
     ///
-    /// Each one is sent one signal, or takes itself off when it gives up.
+    /// Each thread is sent one signal, or ends its own count when it gives up.
     var sleepers = 0
   }
 
@@ -63,7 +63,7 @@ final class JobQueue<Job: Sendable>: Sendable {
         state.sleepers -= 1
         return false
       }
-      // The signal was sent while this thread gave up: it is consumed, so that the next one does not find it.
+      // The signal was sent while this thread gave up: consumed here, it does not wake the next thread.
       if isSignalled { signal.wait() }
     #endif
     // Without Dispatch there are no threads that a job could come from.

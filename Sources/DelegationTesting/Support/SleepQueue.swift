@@ -1,7 +1,7 @@
 /// The sleepers of a clock, by their deadlines.
 ///
-/// The alarm of a cancelled sleeper stays with a ticket that is no longer valid; such alarms are removed when
-/// more than half of the tickets are invalid.
+/// The alarm of a cancelled sleeper stays with an invalid ticket; such alarms are removed when more than half of the
+/// tickets are invalid.
 struct SleepQueue<Sleeper: Sendable>: Sendable {
   private struct Alarm: Sendable, Comparable {
     let deadline: ManualClock.Instant
@@ -12,7 +12,7 @@ struct SleepQueue<Sleeper: Sendable>: Sendable {
     }
   }
 
-  /// Invariant: the ticket of the first one is valid.
+  /// Invariant: the ticket of the first alarm is valid.
   private var alarms = Heap<Alarm>()
   private var sleepers: [Int: Sleeper] = [:]
   private var lastTicket = 0
@@ -47,7 +47,7 @@ struct SleepQueue<Sleeper: Sendable>: Sendable {
     return sleeper
   }
 
-  /// Takes out the sleepers whose deadlines are not later than a point of time, the earliest first.
+  /// Takes out the sleepers whose deadlines have come at a point of time, the earliest first.
   mutating func removeAll(
     until time: ManualClock.Instant
   ) -> [Sleeper] {

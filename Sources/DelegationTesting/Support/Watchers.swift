@@ -1,4 +1,4 @@
-/// Tasks that wait until a number has been reached, and what they get then.
+/// Tasks that wait until a number has been reached, and then get a report.
 struct Watchers<Report: Sendable>: Sendable {
   private struct Watcher: Sendable {
     let ticket: Int
@@ -42,7 +42,7 @@ protocol Watched: Sendable {
   var reached: Int { get }
   /// What a task gets that has waited.
   var report: Report { get }
-  /// The tasks that wait for it; none of them waits for a number that has been reached.
+  /// The waiting tasks; none of them waits for a number that has been reached.
   var watchers: Watchers<Report> { get set }
 }
 

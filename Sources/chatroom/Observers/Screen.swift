@@ -1,7 +1,7 @@
 /// Shows everybody what was delivered, and what was not and why.
 ///
-/// On the main actor, where it may wait for a slow terminal: a handler that blocks its thread would
-/// otherwise take away one that all share. The hub awaits it there as it awaits any other.
+/// On the main actor, where it may wait for a slow terminal: elsewhere a handler that blocks would take a thread from
+/// the pool that all share. The hub awaits this handler as any other.
 @MainActor
 final class Screen: RoomObserver {
   func room(_ room: Room, didDeliver message: Message) {

@@ -1,6 +1,5 @@
 /// Counts what was delivered and what was not.
 actor StatisticsKeeper: RoomObserver {
-  /// What it has counted.
   struct Figures: Sendable, Equatable {
     var deliveredBySender: [String: Int] = [:]
     var vetoedByRule: [String: Int] = [:]
@@ -9,7 +8,7 @@ actor StatisticsKeeper: RoomObserver {
 
     var messages: Int { delivered + vetoed }
 
-    /// In words, a line each.
+    /// The figures in words, a line each.
     var lines: [String] {
       var lines = [
         "\(messages.of("message")): \(delivered.grouped) delivered, \(vetoed.grouped) vetoed"

@@ -1,14 +1,14 @@
 /// Vetoes when one sender says too much in too short a time.
 ///
-/// An actor, since it remembers what it let pass while messages come from many tasks. Only what it
-/// let pass counts: who keeps on hammering gets through at the permitted rate, and not never.
+/// An actor, since it remembers what it let pass while messages come from many tasks. Only what it let pass counts: a
+/// sender that goes on without a pause gets through at the permitted rate.
 actor FloodLimiter: RoomRule {
   nonisolated let name = "flood limiter"
   nonisolated let detail: String
 
   private let limit: Int
   private let window: Duration
-  /// When each sender's messages passed that may still count.
+  /// When those messages of each sender passed that may still count.
   private var passed: [String: [Duration]] = [:]
   private var sweepAt = 10_000
 
@@ -31,7 +31,7 @@ actor FloodLimiter: RoomRule {
     return .agree
   }
 
-  /// Drops those who have long been silent, so that passers-by do not fill the memory.
+  /// Forgets senders that have long been silent, so that they do not fill the memory.
   private func forget(before horizon: Duration) {
     passed = passed.filter { $0.value.last.map { $0 > horizon } ?? false }
     sweepAt = max(10_000, 2 * passed.count)

@@ -1,8 +1,8 @@
-/// Vetoes whatever one sender says, for as long as it lives.
+/// Vetoes whatever one sender says, as long as the rule lives.
 final class MutingRule: RoomRule {
   let name = "muting rule"
   var detail: String { "nothing from \(sender)" }
-  /// Whom it is against, to compare by.
+  /// The sender, for comparisons.
   let key: String
 
   private let sender: String

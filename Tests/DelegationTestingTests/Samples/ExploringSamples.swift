@@ -18,12 +18,12 @@ struct ExploringSamples {
 
   actor Bouncer: DoorDelegate {
     private let list = GuestList(["Alice", "Bob"])
-    private var placesLeft = 1
+    private var seatsLeft = 1
 
     func mayEnter(_ guest: String) async -> Bool {
-      guard placesLeft > 0 else { return false }  // checks,
+      guard seatsLeft > 0 else { return false }  // checks,
       guard await list.contains(guest) else { return false }  // awaits,
-      placesLeft -= 1  // and acts
+      seatsLeft -= 1  // and acts
       return true
     }
   }
@@ -32,7 +32,7 @@ struct ExploringSamples {
   // sample: A scenario
   struct Overfull: Error {}
 
-  @Sendable func onePlace(_ executor: SeededExecutor) async throws {
+  @Sendable func oneSeat(_ executor: SeededExecutor) async throws {
     let hub = DelegateHub(on: executor, clock: executor.clock)
     hub.subscribe(Bouncer(), to: DoorDelegate.self, hold: .strongly)
 
@@ -47,14 +47,14 @@ struct ExploringSamples {
   func fault() throws {
     // sample: The fault is found
     let failure = #expect(throws: ScheduleFailure.self) {
-      try exploreSchedules(seeds: 0..<10_000, onePlace)
+      try exploreSchedules(seeds: 0..<10_000, oneSeat)
     }
     // end of sample
     let seed = try #require(failure?.seed)
     #expect(failure?.error is Overfull)
     for _ in 0..<10 {
       let again = #expect(throws: ScheduleFailure.self) {
-        try replaySchedule(seed: seed, onePlace)
+        try replaySchedule(seed: seed, oneSeat)
       }
       #expect(again?.error is Overfull && again?.steps == failure?.steps)
       #expect(again?.foreignJobs == 0)
@@ -67,7 +67,7 @@ struct ExploringSamples {
       // sample: Off the pool
       let queue = DispatchQueueExecutor(DispatchQueue(label: "exploring"))
       _ = try await withTaskExecutorPreference(queue) {
-        try exploreSchedules(seeds: 0..<10_000, onePlace)
+        try exploreSchedules(seeds: 0..<10_000, oneSeat)
       }
       // end of sample
     }
@@ -78,13 +78,13 @@ struct ExploringSamples {
   private enum Cured {
     actor Bouncer: DoorDelegate {
       private let list = GuestList(["Alice", "Bob"])
-      private var placesLeft = 1
+      private var seatsLeft = 1
 
       func mayEnter(_ guest: String) async -> Bool {
-        guard placesLeft > 0 else { return false }
-        placesLeft -= 1  // taken before anybody else can come
+        guard seatsLeft > 0 else { return false }
+        seatsLeft -= 1  // taken before anybody else can come
         if await list.contains(guest) { return true }
-        placesLeft += 1
+        seatsLeft += 1
         return false
       }
     }

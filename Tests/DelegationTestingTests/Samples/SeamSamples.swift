@@ -20,7 +20,7 @@ public final class Doorbell: Sendable {
   /// For tests.
   init(hub: DelegateHub) { answering = Delegates(of: hub) }
 
-  /// Whether somebody opens within half a minute.
+  /// Whether somebody opens within half a minute; false if nobody is there.
   public func ring() async -> Bool {
     await answering.vote(by: .anyone, within: .seconds(30), absent: .abstains) {
       await $0.mayOpen()

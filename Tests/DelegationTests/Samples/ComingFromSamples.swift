@@ -25,7 +25,7 @@ struct ComingFromSamples {
   func mainQueue() async {
     let stream = Stream()
     let window = Window()
-    stream.delegates.registry.subscribe(window, on: DispatchQueueExecutor(.main))
+    stream.delegates.subscribe(window, on: DispatchQueueExecutor(.main))
     for message in ["hello", "bye"] {
       stream.delegates.notify { $0.stream(stream, didReceive: message) }
     }

@@ -57,8 +57,8 @@ struct DelegatesSamples {
   func optional() async {
     let delegates = Delegates<any WorkerObserver>()
     let (audit, display, worker) = (Audit(), Display(), Worker())
-    delegates.registry.subscribe(audit)
-    delegates.registry.subscribe(display)
+    delegates.subscribe(audit)
+    delegates.subscribe(display)
     // sample: Calling an optional method
     let progress = delegates.conforming(to: WorkerProgressObserver.self)
     progress.notify { $0.worker(worker, didReach: 0.5) }

@@ -22,7 +22,7 @@ public final class Room: Sendable {
   /// Makes an empty room.
   public convenience init() { self.init(hub: DelegateHub()) }
 
-  /// For tests.
+  /// For tests: each room has a hub of its own, or it would hear what happens in others.
   init(hub: DelegateHub) { happenings = Events(of: hub) }
 
   /// Calls a closure with all that happens from now on, where the closure belongs.
@@ -30,14 +30,14 @@ public final class Room: Sendable {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @isolated(any) @Sendable (RoomEvent) async -> Void
   ) -> Token {
-    Token(subscription: happenings.registry.observe(fileID: fileID, line: line, body))
+    Token(subscription: happenings.observe(fileID: fileID, line: line, body))
   }
 
   /// All that happens from now on; the newest hundred wait for a loop that is slow.
   public func events(
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> EventStream<RoomEvent> {
-    happenings.registry.stream(mailbox: .dropOldest(limit: 100), fileID: fileID, line: line)
+    happenings.stream(mailbox: .dropOldest(limit: 100), fileID: fileID, line: line)
   }
 
   /// Lets a guest in.
@@ -87,11 +87,11 @@ struct EventSamples {
     // sample: Observing events
     let events = Events<RoomEvent>()
     // A closure, kept until it is cancelled.
-    events.registry.observe { event in store(event) }
+    events.observe { event in store(event) }
     // A closure that ends with the view.
-    events.registry.observe(with: view) { @MainActor view, event in view.show(event) }
+    events.observe(with: view) { @MainActor view, event in view.show(event) }
     // A loop.
-    let stream = events.registry.stream(mailbox: .dropOldest(limit: 100))
+    let stream = events.stream(mailbox: .dropOldest(limit: 100))
     let loop = Task { for await event in stream { show(event) } }
 
     events.post(.joined("Ann"))
@@ -109,7 +109,7 @@ struct EventSamples {
     let print = { @Sendable (event: RoomEvent) in printed.record(event) }
     // sample: Events
     let events = Events<RoomEvent>()
-    let token = events.registry.observe { print($0) }
+    let token = events.observe { print($0) }
     events.post(.joined("Ann"))
     token.cancel()
     // end of sample
@@ -131,11 +131,11 @@ struct EventSamples {
     // end of sample
     let events = Events<RoomEvent>()
     do {
-      let scoped = ScopedSubscription(subscription: events.registry.observe { _ in })
+      let scoped = ScopedSubscription(subscription: events.observe { _ in })
       #expect(scoped.subscription.isActive)
     }
     #expect(events.isEmpty)
-    _ = ScopedSubscription(subscription: events.registry.observe { _ in })
+    _ = ScopedSubscription(subscription: events.observe { _ in })
     #expect(events.isEmpty)
   }
 
@@ -146,7 +146,7 @@ struct EventSamples {
 
     func observe(_ events: Events<RoomEvent>) {
       // sample: Observing with an owner
-      events.registry.observe(with: self) { @MainActor view, event in view.show(event) }
+      events.observe(with: self) { @MainActor view, event in view.show(event) }
       // end of sample
     }
   }

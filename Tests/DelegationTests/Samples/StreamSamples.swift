@@ -23,7 +23,7 @@ struct StreamSamples {
     let show = { @Sendable (message: Message) async in shown.record(message) }
     do {
       // sample: A stream
-      let stream = events.registry.stream()
+      let stream = events.stream()
       Task {
         for await event in stream { await log.write(event) }
       }
@@ -31,7 +31,7 @@ struct StreamSamples {
     }
     do {
       // sample: A stream with a limit
-      let stream = events.registry.stream(mailbox: .dropOldest(limit: 100))
+      let stream = events.stream(mailbox: .dropOldest(limit: 100))
       let task = Task { for await event in stream { await show(event) } }
       // end of sample
       events.post(.ready)
@@ -47,7 +47,7 @@ struct StreamSamples {
 
   private func end(of events: Events<Message>) async throws {
     let shown = Recorder<Message>()
-    let loop = Task { [stream = events.registry.stream()] in
+    let loop = Task { [stream = events.stream()] in
       for await event in stream { shown.record(event) }
     }
     // sample: The end of a library's events
@@ -61,7 +61,7 @@ struct StreamSamples {
   /// Answers each request and each question.
   private func makeLink() -> Events<Message> {
     let link = Events<Message>()
-    link.registry.observe { message in
+    link.observe { message in
       switch message {
       case .request(let number), .question(let number): link.post(.response(number))
       default: break
@@ -77,17 +77,18 @@ struct StreamSamples {
     func ask() async {
       // sample: The answer to a request
       // Made first: the answer may come before the next line.
-      let answers = link.registry.stream()
+      let answers = link.stream()
       link.post(.request(7))
       let answer = await answers.next(within: .seconds(2)) { $0 == .response(7) }
-      if answer == nil, !Task.isCancelled { retry() }  // nil at the deadline, and if cancelled
+      let isOver = !answers.subscription.isActive || Task.isCancelled
+      if answer == nil, !isOver { retry() }  // the deadline has come
       // end of sample
     }
     await ask()
     #expect(retries.history == [])
     let events = link
     // sample: The answer to a question
-    let replies = events.registry.stream()
+    let replies = events.stream()
     events.post(.question(number))
     let reply = await replies.next(within: .seconds(2)) { $0.answers(number) }
     // end of sample
@@ -115,10 +116,10 @@ struct StreamSamples {
     let print = { @Sendable (text: String) in printed.record(text) }
     let greet = { @Sendable (event: Message) in printed.record("hello") }
     // sample: once
-    connection.events.registry.once { print("the first one: \($0)") }
+    connection.events.once { print("the first one: \($0)") }
     // end of sample
     // sample: A greeting
-    events.registry.once { event in greet(event) }
+    events.once { event in greet(event) }
     // end of sample
     for _ in 1...2 { events.post(.ready) }
     await events.hub.drain()
@@ -133,9 +134,9 @@ struct StreamSamples {
     let state = Events<LinkState>(replaying: 1)
     state.post(.connected)
     // Gets `connected` first, and then each change.
-    state.registry.observe { show($0) }
+    state.observe { show($0) }
     // Waits until the link *is* up, not until it comes up.
-    let isUp = await state.registry.next(within: .seconds(2)) { $0 == .connected } != nil
+    let isUp = await state.next(within: .seconds(2)) { $0 == .connected } != nil
     // end of sample
     #expect(isUp)
     state.post(.connecting)
@@ -145,7 +146,7 @@ struct StreamSamples {
     // sample: replaying
     let states = Events<ConnectionState>(replaying: 1)
     states.post(.connected)
-    states.registry.observe { print($0) }  // connected
+    states.observe { print($0) }  // connected
     // end of sample
     await states.hub.drain()
     #expect(shown.history == [.connected])
@@ -168,7 +169,7 @@ struct StreamSamples {
       // end of sample
     }
     _ = await sensor.log.history(of: 1)
-    let token = readings.registry.observe { _ in }
+    let token = readings.observe { _ in }
     _ = await sensor.log.history(of: 2)
     token.cancel()
     #expect(await sensor.log.history(of: 3) == ["stops", "starts", "stops"])
@@ -199,7 +200,7 @@ struct StreamSamples {
       // end of sample
     }
     await write("for nobody")
-    entries.registry.subscribe(paper)
+    entries.subscribe(paper)
     for entry in ["one", ""] { await write(entry) }
     #expect(paper.lines.history == ["one"] && logger.lines.history.count == 2)
   }
