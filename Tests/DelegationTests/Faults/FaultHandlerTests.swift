@@ -54,7 +54,7 @@ struct FaultHandlerTests {
       ])
   }
 
-  @Test("A handler hangs for ever")
+  @Test("A handler hangs for ever, or blocks its thread: it hangs")
   func handlerHangs() throws {
     let stage = makeStage(slowAfter: .seconds(1))
     let probes = stage.listeners.subscribers
@@ -83,7 +83,7 @@ struct FaultHandlerTests {
     #expect(probes[1].log.history == [-1] && stage.counted == counts(handled: 204, cancelled: 100))
   }
 
-  @Test("A handler blocks its thread")
+  @Test("A handler hangs for ever, or blocks its thread: it blocks")
   func handlerBlocks() async {
     let (clock, blockade) = (ManualClock(), Blockade())
     let hub = DelegateHub(clock, on: ThreadPool(threads: 3))

@@ -106,7 +106,7 @@ struct FaultSurroundingsTests {
     return most
   }
 
-  @Test("A million notifications flood a mailbox that has a limit")
+  @Test("A flood comes to a mailbox that has a limit")
   func floodWithLimit() {
     let lifetimes = Lifetimes()
     // What waits, and what was posted since the hub last had a thread.
@@ -118,7 +118,7 @@ struct FaultSurroundingsTests {
       stage.counted == counts(handled: 11, dropped: Self.million - 10) && lifetimes.alive == 0)
   }
 
-  @Test("A million notifications flood a mailbox that has none")
+  @Test("A flood comes to a mailbox that has none")
   func floodWithoutLimit() {
     let lifetimes = Lifetimes()
     #expect(flood(lifetimes, .unbounded) == Self.million)

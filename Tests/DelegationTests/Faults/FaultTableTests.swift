@@ -3,13 +3,15 @@ import Testing
 
 @Suite("Faults: the documentation's table", .inTurn)
 struct FaultTableTests {
-  @Test("each row is a test of the same name")
+  @Test("each row has a test whose name begins with it")
   func rowsAreTests() throws {
     let tests = URL(filePath: #filePath).deletingLastPathComponent()
     let sources = tests.appending(path: "../../../Sources/Delegation/Delegation.docc/Faults.md")
     let article = try String(contentsOf: sources, encoding: .utf8)
     let table = try #require(article.firstMatch(of: /\| Fault \|(?s).*?\n\n/)).0
-    let rows = table.matches(of: /(?m)^\| ([^|]+?) \|/).map { String($0.1) }
+    // Without the links.
+    let text = String(table).replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.1 }
+    let rows = text.matches(of: /(?m)^\| ([^|]+?) \|/).map { String($0.1) }
       .filter { $0 != "Fault" && $0 != "---" }
     var names: [String] = []
     for file in try FileManager.default.contentsOfDirectory(atPath: tests.path)
@@ -18,6 +20,6 @@ struct FaultTableTests {
       names += source.matches(of: /@Test\(\s*"([^"]+)"/).map { String($0.1) }
     }
     #expect(rows.count > 5)
-    #expect(Set(rows).subtracting(names) == [])
+    #expect(rows.filter { row in !names.contains { $0.hasPrefix(row) } } == [])
   }
 }

@@ -126,7 +126,7 @@ extension Guarantee13Tests {
     func run(_ lane: ManualExecutor) { while hubs.run() + lane.run() > 0 {} }
     run(lanes[0])
     // From outside; by way of the hub's executor; or in a handler, while more is posted.
-    if way == 1 { hub.subscribe(probe, to: Listener.self, on: hubs) }
+    if way < 2 { hub.subscribe(probe, to: Listener.self, on: way == 0 ? lanes[1] : hubs) }
     if way == 2 {
       hub.listeners.notify { probe in
         hub.subscribe(probe, to: Listener.self, on: lanes[1])
@@ -136,7 +136,7 @@ extension Guarantee13Tests {
     gate.open()
     if way < 2 { lanes[0].run() } else { run(lanes[0]) }
     #expect(probe.log.history == (way < 2 ? [] : [1, 2]))
-    if way < 2 { hub.subscribe(probe, to: Listener.self, on: lanes[1]) }
+    if way == 1 { hub.subscribe(probe, to: Listener.self, on: lanes[1]) }
     hubs.run()
     #expect(probe.log.history == (way < 2 ? [] : [1, 2]))
     run(lanes[1])
