@@ -19,7 +19,7 @@ struct FaultTableTests {
       let source = try String(contentsOf: tests.appending(path: file), encoding: .utf8)
       names += source.matches(of: /@Test\(\s*"([^"]+)"/).map { String($0.1) }
     }
-    #expect(rows.count > 5)
+    #expect(!rows.isEmpty)
     #expect(rows.filter { row in !names.contains { $0.hasPrefix(row) } } == [])
   }
 }
