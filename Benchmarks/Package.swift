@@ -8,6 +8,15 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+// Not in what `adopt` copies: its readers have no such names.
+let delegation = Target.Dependency.product(name: "Delegation", package: "swift-delegate-hub")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let sockets = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let lifecycle = Target.Dependency.product(
+  name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
 let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v15)],
@@ -18,7 +27,6 @@ let package = Package(
   dependencies: [
     // Named, for a path's own identity is the folder's name, which is whatever it was cloned into.
     .package(name: "swift-delegate-hub", path: ".."),
-    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-service-context", from: "1.5.1"),
@@ -30,50 +38,22 @@ let package = Package(
     .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
   targets: [
-    .target(name: "CAllocator"),
-    .target(name: "CCallgrind"),
+    .target(name: "CMeasures"),
     .executableTarget(
       name: "DelegationBenchmarks",
-      dependencies: [
-        .product(name: "Benchmark", package: "benchmark"),
-        .product(name: "Delegation", package: "swift-delegate-hub"),
-      ],
-      path: "Benchmarks/DelegationBenchmarks",
-      swiftSettings: settings,
+      dependencies: [.product(name: "Benchmark", package: "benchmark"), delegation],
+      path: "Benchmarks/DelegationBenchmarks", swiftSettings: settings,
       plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
     .executableTarget(
       name: "compare",
-      dependencies: [
-        "CAllocator",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Delegation", package: "swift-delegate-hub"),
-      ],
-      swiftSettings: settings),
+      dependencies: ["CMeasures", arguments, delegation], swiftSettings: settings),
     .executableTarget(
-      name: "stress",
-      dependencies: [
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Delegation", package: "swift-delegate-hub"),
-      ],
-      swiftSettings: settings),
+      name: "stress", dependencies: [arguments, delegation], swiftSettings: settings),
     .executableTarget(
-      name: "counted",
-      dependencies: [
-        "CCallgrind",
-        .product(name: "Delegation", package: "swift-delegate-hub"),
-      ],
-      swiftSettings: settings),
+      name: "counted", dependencies: ["CMeasures", delegation], swiftSettings: settings),
+    .testTarget(name: "CompareTests", dependencies: ["compare"], swiftSettings: settings),
     .testTarget(
-      name: "CompareTests",
-      dependencies: ["compare"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "StressTests",
-      dependencies: [
-        "stress",
-        .product(name: "Delegation", package: "swift-delegate-hub"),
-      ],
-      swiftSettings: settings),
+      name: "StressTests", dependencies: ["stress", delegation], swiftSettings: settings),
 
     // What servers take from this package, the chat server that uses it, and their tests.
     .target(
@@ -101,53 +81,31 @@ let package = Package(
     .target(
       name: "ChatServerKit",
       dependencies: [
-        "DelegationAdapters",
-        "DelegationPage",
-        .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        "DelegationAdapters", "DelegationPage", delegation, logging, nio, sockets, lifecycle,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       // Without the upcoming features, as the readers of its samples may be.
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
       name: "ChatServer",
-      dependencies: [
-        "ChatServerKit",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "Logging", package: "swift-log"),
-      ],
+      dependencies: ["ChatServerKit", arguments, delegation, logging],
       swiftSettings: settings),
     .executableTarget(
       name: "ChatLoad",
       dependencies: [
-        "ChatServerKit",
-        "DelegationPage",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Histogram", package: "hdrhistogram-swift"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
+        "ChatServerKit", "DelegationPage", arguments, logging,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       swiftSettings: settings),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "DelegationAdapters",
-        .product(name: "Delegation", package: "swift-delegate-hub"),
+        "DelegationAdapters", delegation, logging, nio, sockets, lifecycle,
         .product(name: "DelegationTesting", package: "swift-delegate-hub"),
         .product(name: "InMemoryLogging", package: "swift-log"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
-        .product(name: "Logging", package: "swift-log"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceContextModule", package: "swift-service-context"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
@@ -155,16 +113,9 @@ let package = Package(
     .testTarget(
       name: "ChatServerTests",
       dependencies: [
-        "ChatServer",
-        "ChatServerKit",
-        "DelegationAdapters",
-        "DelegationPage",
-        .product(name: "Delegation", package: "swift-delegate-hub"),
+        "ChatServer", "ChatServerKit", "DelegationAdapters", "DelegationPage", delegation,
+        logging, lifecycle,
         .product(name: "InMemoryLogging", package: "swift-log"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
       ],
       swiftSettings: [.swiftLanguageMode(.v6)]),

@@ -48,9 +48,4 @@ struct FairnessTests {
     }
     #expect(exploration.schedules == 40)
   }
-
-  @Test("a job's bound is fixed when it comes, and is never higher than a usual limit of steps")
-  func fixedBound() {
-    #expect(Schedule.patience(among: 10) == 820 && Schedule.patience(among: 1_000_000) == 4_000)
-  }
 }

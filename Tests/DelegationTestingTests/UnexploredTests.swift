@@ -39,7 +39,6 @@ struct UnexploredTests {
       for await _ in stream {}
       isRunning = true
     }
-    func note(_ text: String, in order: Recorder<String>) { order.record(text) }
   }
 
   private final class Asker: Listener {
@@ -315,51 +314,5 @@ struct UnexploredTests {
     let scenario: Scenario = { _, service in for _ in 0..<3 { await service.handle() } }
     #expect(Self.kind(of: scenario, seeds: 7..<9) == .uniform)
     #expect(Self.kind(of: scenario, seeds: 7..<8) == nil)
-  }
-
-  /// What lies between two steps of a task, and whether another task may come between them.
-  private static let places: [(String, Bool, @Sendable (Service, Recorder<String>) async -> Void)] =
-    [
-      ("nothing", false, { _, _ in }),
-      ("a yield", true, { _, _ in await Task.yield() }),
-      (
-        "a suspension", true,
-        { _, _ in
-          let gate = Gate()
-          async let opener: Void = gate.open()
-          await gate.pass()
-          await opener
-        }
-      ),
-      ("entering an idle actor", true, { await $0.note("2", in: $1) }),
-      ("leaving it", true, { service, _ in await service.stop() }),
-      (
-        "waiting for a busy one", true,
-        { service, order in
-          async let other: Void = service.stopSlowly()
-          await service.note("2", in: order)
-          await other
-        }
-      ),
-    ]
-
-  @Test("tasks take turns where they suspend, and nowhere else", arguments: places.indices)
-  func turns(index: Int) throws {
-    let (name, expected, step) = Self.places[index]
-    let orders = Recorder<[String]>()
-    try exploreSchedules(seeds: 0..<200) { _ in
-      let (service, order) = (Service(), Recorder<String>())
-      async let one: Void = {
-        order.record("1")
-        await step(service, order)
-        if !order.events.contains("2") { order.record("2") }
-      }()
-      async let two: Void = order.record("other")
-      _ = await (one, two)
-      orders.record(order.events)
-    }
-    #expect(orders.events.contains(["1", "other", "2"]) == expected, "\(name)")
-    #expect(orders.events.contains(["other", "1", "2"]))
-    #expect(orders.events.contains(["1", "2", "other"]))
   }
 }

@@ -2,10 +2,7 @@ import ArgumentParser
 import ChatServerKit
 import DelegationPage
 import Foundation
-import Histogram
 import Logging
-import NIOCore
-import NIOPosix
 import UnixSignals
 
 /// Lets clients talk in a chat server as fast as they are answered, and checks what they hear.
@@ -45,19 +42,13 @@ struct ChatLoad: AsyncParsableCommand {
       configuration, logger: Logger(label: "chat") { _ in SwiftLogNoOpLogHandler() })
     let (ports, found) = AsyncStream<Int>.makeStream()
     let service = Task { try await server.run(until: [.sigterm]) { found.yield($0) } }
-    var listening: Int?
-    for await port in ports {
-      listening = port
-      break
-    }
-    guard let listening else { throw ExitCode(1) }
+    guard let listening = await ports.first(where: { _ in true }) else { throw ExitCode(1) }
     let looking = Task {
       while page, (try? await Task.sleep(for: .milliseconds(500))) != nil {
         _ = server.chat.page.look(at: server.chat.hubs)
       }
     }
-    let clock = ContinuousClock()
-    let start = clock.now
+    let start = ContinuousClock.now
     let all = Meeting(of: clients)
     let talkers = try await withThrowingTaskGroup { group in
       for number in 0..<clients {
@@ -66,20 +57,21 @@ struct ChatLoad: AsyncParsableCommand {
       return try await group.reduce(into: []) { $0.append($1) }
     }
     looking.cancel()
-    report(talkers, in: clock.now - start)
+    report(talkers, in: ContinuousClock.now - start)
     kill(getpid(), SIGTERM)
     let ending = try await service.value
     guard problems(talkers).isEmpty, ending.isDrained else { throw ExitCode(1) }
   }
 
   private func report(_ talkers: [Talker], in duration: Duration) {
-    var latencies = Histogram<UInt32>(numberOfSignificantValueDigits: .two)
-    for time in talkers.flatMap(\.latencies) { latencies.record(UInt64(time / .microseconds(1))) }
+    let latencies = talkers.flatMap(\.latencies).map { Int($0 / .microseconds(1)) }.sorted()
     let heard = talkers.reduce(0) { $0 + $1.heard.count }
     let rate = Double(heard) / (duration / .seconds(1))
     print("\(clients) clients in \(rooms) rooms, \(lines) lines each, in \(duration)")
     print("heard \(heard), \(Int(rate)) a second")
-    let shown = [50.0, 99, 99.9].map { "p\($0) \(latencies.valueAtPercentile($0)) µs" }
+    let shown = [50, 99, 99.9].map { part in
+      "p\(part) \(latencies[Int(part / 100 * Double(latencies.count - 1))]) µs"
+    }
     print("until a line is answered: \(shown.joined(separator: ", "))")
     let problems = problems(talkers)
     print(problems.isEmpty ? "everybody has heard everything, once, in one order" : "WRONG:")
@@ -107,14 +99,14 @@ struct ChatLoad: AsyncParsableCommand {
 /// Lets nobody go on before all have arrived.
 actor Meeting {
   private var missing: Int
-  private var waiting: [CheckedContinuation<Void, Never>] = []
+  private let gate = Gate()
 
   init(of count: Int) { missing = count }
 
   func arrive() async {
     missing -= 1
-    if missing > 0 { return await withCheckedContinuation { waiting.append($0) } }
-    for continuation in waiting { continuation.resume() }
+    if missing == 0 { gate.open() }
+    await gate.pass()
   }
 }
 
@@ -139,40 +131,26 @@ struct Talker: Sendable {
 
   /// Joins, waits for the others, talks until all lines are answered, and listens until all are heard.
   consuming func talk(to port: Int, with all: Meeting) async throws -> Talker {
-    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .connect(host: "127.0.0.1", port: port) { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-        }
-      }
     var talker = self
     let clock = ContinuousClock()
-    return try await channel.executeThenClose { inbound, outbound in
-      func say(_ line: String) async throws {
-        try await outbound.write(ByteBuffer(string: "\(line)\n"))
-      }
-      try await say("name \(talker.name)")
-      try await say("join \(talker.room)")
-      var (answers, number, sent, unread) = (0, 0, clock.now, "")
-      for try await buffer in inbound {
-        unread += String(buffer: buffer)
-        while let end = unread.firstIndex(of: "\n") {
-          let line = String(unread[..<end])
-          unread = String(unread[unread.index(after: end)...])
-          if line.hasPrefix("\(talker.room) ") {
-            talker.heard.append(line)
-          } else if line == "ok" || line.hasPrefix("no ") {
-            answers += 1
-            if answers == 2 { await all.arrive() }
-            if answers > 2 {
-              talker.latencies.append(clock.now - sent)
-              if line == "ok" { talker.accepted.append(talker.line(number - 1)) }
-            }
-            if answers >= 2, number < talker.lines {
-              sent = clock.now
-              try await say("say \(talker.room) \(talker.text(number))")
-              number += 1
-            }
+    return try await Client.talk(to: port) { client in
+      try await client.say("name \(talker.name)")
+      try await client.say("join \(talker.room)")
+      var (answers, number, sent) = (0, 0, clock.now)
+      while let line = try await client.read() {
+        if line.hasPrefix("\(talker.room) ") {
+          talker.heard.append(line)
+        } else if line == "ok" || line.hasPrefix("no ") {
+          answers += 1
+          if answers == 2 { await all.arrive() }
+          if answers > 2 {
+            talker.latencies.append(clock.now - sent)
+            if line == "ok" { talker.accepted.append(talker.line(number - 1)) }
+          }
+          if answers >= 2, number < talker.lines {
+            sent = clock.now
+            try await client.say("say \(talker.room) \(talker.text(number))")
+            number += 1
           }
         }
         if answers == talker.lines + 2, talker.heard.count >= talker.expected { break }

@@ -26,7 +26,11 @@ struct ChatServerProgram: AsyncParsableCommand {
   var port = 7000
   @Option(help: "The port of a page that shows the hubs, on the loopback address.")
   var page: Int?
-  @Option(help: "A file of what is said: what cannot be written there is told to nobody.")
+  @Option(
+    help: """
+      A file of what is said: what cannot be written there is told to nobody. What several say at \
+      once may be heard in another order than it is written.
+      """)
   var audit: String?
   @Option(help: "How many messages of one member pass in ten seconds; to join is one, too.")
   var floodLimit = 20
@@ -58,6 +62,8 @@ struct ChatServerProgram: AsyncParsableCommand {
   func run() async throws {
     LoggingSystem.bootstrap(StreamLogHandler.standardError)
     raiseDescriptorLimit()
+    // A file that has reached a limit of its size is an error of the audit's, and not the end of the server.
+    signal(SIGXFSZ, SIG_IGN)
     var configuration = ChatServer.Configuration()
     configuration.host = host
     configuration.port = port

@@ -7,9 +7,9 @@ import Synchronization
 /// The chat: who is in which room, and what the extensions say to it.
 ///
 /// It knows of no network. There is one hub for the extensions, and one for each room.
-public final class Chat: Sendable {
+package final class Chat: Sendable {
   /// What an attempt came to.
-  public enum Answer: Sendable, Equatable {
+  package enum Answer: Sendable, Equatable {
     /// It is done.
     case done
     /// It is not, for this reason.
@@ -28,9 +28,9 @@ public final class Chat: Sendable {
   }
 
   /// The hub of the extensions.
-  public let hub: DelegateHub
+  package let hub: DelegateHub
   /// What all hubs report to.
-  public let page = HubPage()
+  package let page = HubPage()
   let logger: Logger
   let limits: ChatLimits
   private let isAudited: Bool
@@ -40,11 +40,8 @@ public final class Chat: Sendable {
 
   /// Makes a chat without rooms and extensions: until gates are loaded, nobody may join, and nothing may be said.
   ///
-  /// - Parameters:
-  ///   - limits: how long things may take, and how much of them there may be.
-  ///   - isAudited: whether only what an ``AuditLog`` has written is told.
-  ///   - logger: is told of incidents.
-  public init(_ limits: ChatLimits = ChatLimits(), isAudited: Bool = false, logger: Logger) {
+  /// If it is audited, only what an ``AuditLog`` has written is told.
+  package init(_ limits: ChatLimits = ChatLimits(), isAudited: Bool = false, logger: Logger) {
     self.limits = limits
     self.isAudited = isAudited
     self.logger = logger
@@ -70,61 +67,75 @@ public final class Chat: Sendable {
   }
 
   /// The hubs that there are, with names for the page.
-  public var hubs: [(name: String, hub: DelegateHub)] {
+  package var hubs: [(name: String, hub: DelegateHub)] {
     let rooms = state.withLock { $0.rooms }
     return [("extensions", hub)]
       + rooms.sorted { $0.key < $1.key }.map { ("room \($0.key)", $0.value.members.hub) }
   }
 
   /// What has to be there, or everything is refused.
-  public var needs: [HubPage.Need] {
+  package var needs: [HubPage.Need] {
     [.init(hub[JoinGate.self]), .init(hub[SpeechGate.self])]
       + (isAudited ? [.init(hub[AuditLog.self])] : [])
   }
 
   /// Refuses from now on what would be told to anybody.
-  public func stop() { state.withLock { $0.isStopping = true } }
+  package func stop() { state.withLock { $0.isStopping = true } }
 
   // MARK: Members
 
   /// Gives somebody a name, unless another one has it.
-  public func enter(as name: String, _ member: any RoomMember) -> Answer {
+  package func enter(as name: String, _ member: any RoomMember) -> Answer {
     roster.add(member, named: name) ? .done : .refused("there is somebody of that name")
   }
 
+  /// Says why a call has refused somebody, if the server stops or a gate is late: a vote says no then, too.
+  private func explained(_ refusal: String, _ call: () async -> Answer) async -> Answer {
+    let start = ContinuousClock.now
+    let answer = await call()
+    if answer == .done { return answer }
+    if state.withLock(\.isStopping) { return .refused("the server is stopping") }
+    let isLate = answer == .refused(refusal) && ContinuousClock.now - start >= limits.vote
+    return isLate ? .refused("\(refusal): a gate has not answered in time") : answer
+  }
+
   /// Lets somebody join a room, if all gates agree.
-  public func join(_ name: String, as member: String) async -> Answer {
-    await hub.delayingDrain {
-      if roster.isIn(name, member) { return .refused("you are in \(name)") }
-      guard roster.rooms(of: member) < limits.roomsEach else {
-        return .refused("you are in too many rooms")
-      }
-      let mayJoin = await hub[JoinGate.self].vote(
-        by: .unanimous(ofAtLeast: 1), within: limits.vote, absent: .counts(as: false)
-      ) { try await $0.mayJoin(name, as: member) }
-      guard mayJoin else { return .refused("you may not join \(name)") }
-      guard let listener = roster.member(named: member) else { return .refused("say who you are") }
-      let members: Delegates<any RoomMember>? = state.withLock { state in
-        guard !state.isStopping else { return nil }
-        if state.rooms[name] == nil {
-          guard state.rooms.count < limits.rooms else { return nil }
-          state.rooms[name] = Room(members: Delegates(of: DelegateHub(roomConfiguration)))
+  package func join(_ name: String, as member: String) async -> Answer {
+    await explained("you may not join \(name)") {
+      await hub.delayingDrain {
+        if roster.isIn(name, member) { return .refused("you are in \(name)") }
+        guard roster.rooms(of: member) < limits.roomsEach else {
+          return .refused("you are in too many rooms")
         }
-        state.rooms[name]?.count += 1
-        return state.rooms[name]?.members
+        let mayJoin = await hub[JoinGate.self].vote(
+          by: .unanimous(ofAtLeast: 1), within: limits.vote, absent: .counts(as: false)
+        ) { try await $0.mayJoin(name, as: member) }
+        guard mayJoin else { return .refused("you may not join \(name)") }
+        guard let listener = roster.member(named: member) else {
+          return .refused("say who you are")
+        }
+        let members: Delegates<any RoomMember>? = state.withLock { state in
+          guard !state.isStopping else { return nil }
+          if state.rooms[name] == nil {
+            guard state.rooms.count < limits.rooms else { return nil }
+            state.rooms[name] = Room(members: Delegates(of: DelegateHub(roomConfiguration)))
+          }
+          state.rooms[name]?.count += 1
+          return state.rooms[name]?.members
+        }
+        guard let members else { return .refused("there is no place for another room") }
+        let subscription = members.registry.subscribe(
+          listener, id: member, hold: .strongly, mailbox: .dropOldest(limit: limits.mailbox),
+          on: listener.executor)
+        roster.note(subscription, of: member, in: name)
+        await tell("* \(member) has joined \(name)", to: members)
+        return .done
       }
-      guard let members else { return .refused("there is no place for another room") }
-      let subscription = members.registry.subscribe(
-        listener, id: member, hold: .strongly, mailbox: .dropOldest(limit: limits.mailbox),
-        on: listener.executor)
-      roster.note(subscription, of: member, in: name)
-      await tell("* \(member) has joined \(name)", to: members)
-      return .done
     }
   }
 
   /// Lets somebody leave a room, once what was told before has been heard.
-  public func leave(_ name: String, as member: String) async -> Answer {
+  package func leave(_ name: String, as member: String) async -> Answer {
     guard let subscription = roster.leave(name, member) else {
       return .refused("you are not in \(name)")
     }
@@ -134,7 +145,7 @@ public final class Chat: Sendable {
   }
 
   /// Takes somebody away who has gone: what waits for that member is of no use.
-  public func exit(as member: String) async {
+  package func exit(as member: String) async {
     for (name, subscription) in roster.remove(member) {
       subscription.cancel()
       await left(name, member)
@@ -165,31 +176,33 @@ public final class Chat: Sendable {
   // MARK: Talking
 
   /// Says something to all who are in a room, if all gates agree and the audit has written it.
-  public func say(_ text: String, in name: String, as member: String) async -> Answer {
-    // sample: ChatSay
-    await hub.delayingDrain {
-      guard let members = members(of: name), roster.isIn(name, member) else {
-        return .refused("you are not in \(name)")
-      }
-      let message = Message(room: name, name: member, text: text)
-      let maySay = await hub[SpeechGate.self].vote(
-        by: .unanimous(ofAtLeast: 1), within: limits.vote, absent: .counts(as: false)
-      ) { try await $0.maySay(message) }
-      guard maySay else { return .refused("that was not let through") }
-      if isAudited {
-        let outcome = await hub[AuditLog.self].notifyAndWait(within: limits.audit) {
-          try await $0.write(message.line)
+  package func say(_ text: String, in name: String, as member: String) async -> Answer {
+    await explained("that was not let through") {
+      // sample: ChatSay
+      await hub.delayingDrain {
+        guard let members = members(of: name), roster.isIn(name, member) else {
+          return .refused("you are not in \(name)")
         }
-        guard outcome.isHandled else {
-          // At the deadline it may still be written.
-          let isOver = outcome.left.isEmpty
-          return .refused(isOver ? "it could not be written down" : "it is not written down yet")
+        let message = Message(room: name, name: member, text: text)
+        let maySay = await hub[SpeechGate.self].vote(
+          by: .unanimous(ofAtLeast: 1), within: limits.vote, absent: .counts(as: false)
+        ) { try await $0.maySay(message) }
+        guard maySay else { return .refused("that was not let through") }
+        if isAudited {
+          let outcome = await hub[AuditLog.self].notifyAndWait(within: limits.audit) {
+            try await $0.write(message.line)
+          }
+          guard outcome.isHandled else {
+            // At the deadline it may still be written.
+            let isOver = outcome.left.isEmpty
+            return .refused(isOver ? "it could not be written down" : "it is not written down yet")
+          }
         }
+        members.notify { try await $0.hear(message.line) }
+        return .done
       }
-      members.notify { try await $0.hear(message.line) }
-      return .done
+      // end of sample
     }
-    // end of sample
   }
 
   private func members(of name: String) -> Delegates<any RoomMember>? {

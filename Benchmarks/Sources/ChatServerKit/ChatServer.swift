@@ -7,40 +7,40 @@ import UnixSignals
 import Synchronization
 
 /// A chat on a port, with its page, until the process is asked to stop.
-public final class ChatServer: Sendable {
+package final class ChatServer: Sendable {
   /// What a server is started with.
-  public struct Configuration: Sendable {
+  package struct Configuration: Sendable {
     /// Where clients connect; everybody who can reach another address than the loopback one may talk.
-    public var host = "127.0.0.1"
+    package var host = "127.0.0.1"
     /// Their port; 0 for any that is free.
-    public var port = 0
+    package var port = 0
     /// The port of the page, on the loopback address; 0 for any that is free, `nil` for no page.
-    public var page: Int?
+    package var page: Int?
     /// The file of the audit; `nil` for none.
-    public var audit: String?
+    package var audit: String?
     /// The extensions that are loaded at first.
-    public var extensions = ["doorkeeper", "moderator", "flood-limit"]
+    package var extensions = ["doorkeeper", "moderator", "flood-limit"]
     /// How many messages of one member the flood limit lets pass in ten seconds.
-    public var floodLimit = 20
+    package var floodLimit = 20
     /// How long things may take, and how much of them there may be.
-    public var limits = ChatLimits()
+    package var limits = ChatLimits()
 
     /// The default configuration.
-    public init() {}
+    package init() {}
   }
 
   /// How a server has ended.
-  public struct Ending: Sendable, Equatable {
+  package struct Ending: Sendable, Equatable {
     /// Whether all hubs came to rest in time.
-    public var isDrained: Bool
+    package var isDrained: Bool
     /// How many lines the audit has written, and how many it could not.
-    public var written, unwritten: Int
+    package var written, unwritten: Int
   }
 
   /// The chat.
-  public let chat: Chat
+  package let chat: Chat
   /// Its extensions.
-  public let shelf: Shelf
+  package let shelf: Shelf
   private let configuration: Configuration
   private let audit: AuditFile?
   private let logger: Logger
@@ -49,7 +49,7 @@ public final class ChatServer: Sendable {
   /// Makes a server with its extensions loaded.
   ///
   /// - Throws: an error that says why the audit's file cannot be opened.
-  public init(_ configuration: Configuration, logger: Logger) throws {
+  package init(_ configuration: Configuration, logger: Logger) throws {
     self.configuration = configuration
     self.logger = logger
     audit = try configuration.audit.map { try AuditFile($0) }
@@ -61,13 +61,8 @@ public final class ChatServer: Sendable {
 
   /// Serves until the group that it makes is shut down by a signal.
   ///
-  /// - Parameters:
-  ///   - signals: what shuts it down.
-  ///   - onListening: is told the port of the clients.
-  ///   - onPage: is told the port of the page.
-  /// - Returns: how it has ended.
-  /// - Throws: an error that names address and port if it cannot listen there.
-  public func run(
+  /// The closures are told the ports. It throws an error that names address and port if it cannot listen there.
+  package func run(
     until signals: [UnixSignal] = [.sigterm, .sigint],
     onListening: @escaping @Sendable (Int) -> Void,
     onPage: @escaping @Sendable (Int) -> Void = { _ in }
@@ -86,15 +81,15 @@ public final class ChatServer: Sendable {
   }
 
   /// The services, for a group of your own.
-  public func services(
+  package func services(
     onListening: @escaping @Sendable (Int) -> Void, onPage: @escaping @Sendable (Int) -> Void
   ) -> [any Service] {
     let (chat, logger, clients) = (chat, logger, Clients(chat))
     let onLeft: @Sendable (DelegateHub.Leftovers) -> Void = { [self] _ in
       isDrained.withLock { $0 = false }
     }
-    // First what decides, then the rooms.
-    let each = configuration.limits.drain / 2
+    // First what decides, then the rooms; then those who are connected have as long.
+    let each = configuration.limits.drain / 3
     let page = configuration.page.map { port in
       HubPageService(chat.page, port: port, needs: chat.needs, onListening: onPage) { chat.hubs }
     }
@@ -104,9 +99,7 @@ public final class ChatServer: Sendable {
       DrainService(within: each, logger: logger, onLeft: onLeft) {
         chat.hubs.dropFirst().map(\.hub)
       },
-      DrainService(within: each, logger: logger, onLeft: onLeft) {
-        [chat.hub]
-      },
+      DrainService(within: each, logger: logger, onLeft: onLeft) { [chat.hub] },
       Listener(
         chat: chat, clients: clients, host: configuration.host, port: configuration.port,
         onListening: onListening),

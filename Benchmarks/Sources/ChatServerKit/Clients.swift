@@ -13,13 +13,7 @@ final class Clients: Service {
   private let chat: Chat
   private let clients: AsyncStream<Client>
   private let continuation: AsyncStream<Client>.Continuation
-  private let state = Mutex(State())
-
-  private struct State {
-    var channels: [ObjectIdentifier: any Channel] = [:]
-    /// Whether goodbye has been said: one that comes after that goes at once.
-    var isOver = false
-  }
+  private let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
 
   init(_ chat: Chat) {
     self.chat = chat
@@ -50,47 +44,44 @@ final class Clients: Service {
 
   func run() async {
     await withGracefulShutdownHandler {
-      await withDiscardingTaskGroup { group in
-        for await client in clients {
-          group.addTask { await self.serve(client) }
+      for await client in clients {
+        let count = channels.withLock { channels in
+          channels[ObjectIdentifier(client.channel)] = client.channel
+          return channels.count
         }
+        // In a task that nobody waits for: a client may wait for a gate that hangs.
+        Task { await serve(client, count) }
       }
-    } onGracefulShutdown: {
-      self.sayGoodbye()
+    } onGracefulShutdown: { [continuation] in
+      continuation.finish()
     }
+    await sayGoodbye()
   }
 
-  private func serve(_ client: Client) async {
-    let key = ObjectIdentifier(client.channel)
-    let (count, isOver) = state.withLock { state in
-      state.channels[key] = client.channel
-      return (state.channels.count, state.isOver)
-    }
+  private func serve(_ client: Client, _ count: Int) async {
     try? await client.executeThenClose { inbound, outbound in
-      if isOver {
-        try await outbound.write(ByteBuffer(string: "bye\n"))
-      } else if count > chat.limits.connections {
+      if count > chat.limits.connections {
         try await outbound.write(ByteBuffer(string: "no there are too many connections\n"))
       } else {
         await Connection(chat, client.channel, outbound).run(inbound)
       }
     }
-    _ = state.withLock { $0.channels.removeValue(forKey: key) }
+    _ = channels.withLock { $0.removeValue(forKey: ObjectIdentifier(client.channel)) }
   }
 
-  private func sayGoodbye() {
-    continuation.finish()
-    let channels = state.withLock { state in
-      state.isOver = true
-      return state.channels.values
-    }
+  /// Returns when all connections are closed.
+  private func sayGoodbye() async {
+    let channels = channels.withLock { $0.values }
     for channel in channels {
       channel.writeAndFlush(ByteBuffer(string: "bye\n")).whenComplete { _ in
         channel.close(promise: nil)
       }
       // One that does not read does not hold up the others.
-      channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+      channel.eventLoop.scheduleTask(in: TimeAmount(chat.limits.drain / 3)) {
+        channel.close(promise: nil)
+      }
     }
+    for channel in channels { try? await channel.closeFuture.get() }
   }
 }
 

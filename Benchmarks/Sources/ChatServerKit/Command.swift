@@ -14,26 +14,23 @@ enum Command: Equatable {
   init(_ line: String) {
     // Some clients end a line with `\r\n`, which is one character.
     let words = line.drop { $0 == " " }.split(maxSplits: 2) { $0 == " " || $0 == "\r" }
+    let word = words.count > 1 ? Self.word(words[1]) : nil
+    let wrong = Command.malformed("a name has 1 to 32 letters, digits, - and _")
     switch (words.first, words.count) {
-    case ("name", 2): self = Self.word(words[1]).map(Command.name) ?? .malformed(Self.wrongWord)
-    case ("join", 2): self = Self.word(words[1]).map(Command.join) ?? .malformed(Self.wrongWord)
-    case ("leave", 2): self = Self.word(words[1]).map(Command.leave) ?? .malformed(Self.wrongWord)
+    case ("name", 2): self = word.map(Command.name) ?? wrong
+    case ("join", 2): self = word.map(Command.join) ?? wrong
+    case ("leave", 2): self = word.map(Command.leave) ?? wrong
     case ("say", 3):
       // What a terminal would obey is left out.
       let text = String(String.UnicodeScalarView(words[2].unicodeScalars.filter(Self.isHarmless)))
-      if let room = Self.word(words[1]) {
-        let isSeen = text.unicodeScalars.contains(where: Self.isSeen)
-        self = isSeen ? .say(room: room, text: text) : .malformed("there is nothing to be seen")
-      } else {
-        self = .malformed(Self.wrongWord)
-      }
+      let isSeen = text.unicodeScalars.contains(where: Self.isSeen)
+      let unseen = Command.malformed("there is nothing to be seen")
+      self = word.map { isSeen ? .say(room: $0, text: text) : unseen } ?? wrong
     case ("help", 1): self = .help
     case ("quit", 1): self = .quit
     default: self = .malformed("that is no command; there are: \(Self.list)")
     }
   }
-
-  private static let wrongWord = "a name has 1 to 32 letters, digits, - and _"
 
   private static func word(_ word: Substring) -> String? {
     // Not characters: one may have any number of scalars.

@@ -1,40 +1,33 @@
 /// What somebody says in a room.
-public struct Message: Sendable, Equatable {
+package struct Message: Sendable, Equatable {
   /// The room.
-  public let room: String
+  package let room: String
   /// Who says it.
-  public let name: String
+  package let name: String
   /// What is said: one line without control characters.
-  public let text: String
-
-  /// Makes one.
-  public init(room: String, name: String, text: String) {
-    self.room = room
-    self.name = name
-    self.text = text
-  }
+  package let text: String
 
   /// As it is told and written down.
-  public var line: String { "\(room) \(name): \(text)" }
+  package var line: String { "\(room) \(name): \(text)" }
 }
 
 /// Decides who may join a room.
-public protocol JoinGate: AnyObject, Sendable {
+package protocol JoinGate: AnyObject, Sendable {
   func mayJoin(_ room: String, as name: String) async throws -> Bool
 }
 
 /// Decides what may be said.
-public protocol SpeechGate: AnyObject, Sendable {
+package protocol SpeechGate: AnyObject, Sendable {
   func maySay(_ message: Message) async throws -> Bool
 }
 
 /// Writes down what happens, before anybody hears of it.
-public protocol AuditLog: AnyObject, Sendable {
+package protocol AuditLog: AnyObject, Sendable {
   func write(_ line: String) async throws
 }
 
 /// Hears what happens in the rooms that it has joined.
-public protocol RoomMember: AnyObject, Sendable {
+package protocol RoomMember: AnyObject, Sendable {
   func hear(_ line: String) async throws
   /// Where it hears; `nil` for anywhere.
   var executor: (any TaskExecutor)? { get }
@@ -43,12 +36,12 @@ public protocol RoomMember: AnyObject, Sendable {
 }
 
 /// What is loaded and unloaded while people talk: a ``JoinGate``, a ``SpeechGate``, or both.
-public protocol ChatExtension: AnyObject, Sendable {
+package protocol ChatExtension: AnyObject, Sendable {
   /// Is called when no call reaches it any more.
   func wasUnloaded()
 }
 
 extension ChatExtension {
   /// Does nothing.
-  public func wasUnloaded() {}
+  package func wasUnloaded() {}
 }

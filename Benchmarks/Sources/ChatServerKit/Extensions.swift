@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Lets in those with a proper name.
 final class Doorkeeper: ChatExtension, JoinGate {
   func mayJoin(_ room: String, as name: String) -> Bool { name.lowercased() != "mallory" }
@@ -42,30 +40,26 @@ actor FloodLimit: ChatExtension, JoinGate, SpeechGate {
 
 /// Never answers, and heeds no cancellation: to see how the server goes on.
 final class Hanging: ChatExtension, SpeechGate {
-  private struct State {
-    var waiting: [CheckedContinuation<Void, Never>] = []
-    var isOver = false
-  }
-
-  private let state = Mutex(State())
+  private let gate = Gate()
 
   func maySay(_ message: Message) async -> Bool {
-    await withCheckedContinuation { continuation in
-      let isOver = state.withLock { state in
-        if !state.isOver { state.waiting.append(continuation) }
-        return state.isOver
-      }
-      if isOver { continuation.resume() }
-    }
+    await gate.pass()
     return true
   }
 
-  func wasUnloaded() {
-    let waiting = state.withLock { state in
-      state.isOver = true
-      defer { state.waiting = [] }
-      return state.waiting
-    }
-    for continuation in waiting { continuation.resume() }
+  func wasUnloaded() { gate.open() }
+}
+
+/// Lets everybody pass once it is open.
+package final class Gate: Sendable {
+  private let (stream, continuation) = AsyncStream<Void>.makeStream()
+
+  package init() {}
+
+  package func open() { continuation.finish() }
+
+  package func pass() async {
+    // In a task of its own, so that a cancelled caller waits as well.
+    await Task { for await _ in stream {} }.value
   }
 }

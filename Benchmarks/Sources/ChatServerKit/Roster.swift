@@ -6,8 +6,8 @@ final class Roster: Sendable {
   private struct Entry {
     let member: any RoomMember
     var rooms: [String: DelegateHub.Subscription] = [:]
-    /// How many lines the member knows to be lost.
-    var lost: [DelegateHub.Subscription: Int] = [:]
+    /// The room of each subscription, and how many of its lines the member knows to be lost.
+    var lost: [DelegateHub.Subscription: (room: String, count: Int)] = [:]
   }
 
   private let entries = Mutex<[String: Entry]>([:])
@@ -44,6 +44,7 @@ final class Roster: Sendable {
       entry.rooms[room] = subscription
       // What waits in a room that was left is still heard, and its notice is not repeated.
       entry.lost = entry.lost.filter { $0.key.isActive }
+      entry.lost[subscription] = (room, 0)
       entries[name] = entry
     }
   }
@@ -54,16 +55,17 @@ final class Roster: Sendable {
 
   /// Notes how many lines a subscription's mailbox has dropped.
   ///
-  /// - Returns: how many of them were not noted before, and who is to know; `nil` if there are none.
+  /// - Returns: the member, and what is to be said of those that were not noted before; `nil` if there are none.
   func note(lost: Int, for name: String, _ subscription: DelegateHub.Subscription) -> (
-    member: any RoomMember, count: Int
+    member: any RoomMember, line: String
   )? {
     entries.withLock { entries in
-      guard let entry = entries[name] else { return nil }
-      let known = entry.lost[subscription] ?? 0
-      guard lost > known else { return nil }
-      entries[name]?.lost[subscription] = lost
-      return (entry.member, lost - known)
+      guard let entry = entries[name], let known = entry.lost[subscription], lost > known.count
+      else { return nil }
+      entries[name]?.lost[subscription]?.count = lost
+      let count = lost - known.count
+      let lines = count == 1 ? "1 line is missing" : "\(count) lines are missing"
+      return (entry.member, "* \(lines) here in \(known.room)")
     }
   }
 }
@@ -80,9 +82,9 @@ struct LossNotice: DelegateHub.Interceptor {
   ) async -> DelegateHub.HandlerOutcome {
     let dropped = call.subscription.statistics.counts.dropped
     if dropped > 0, let name = call.id as? String,
-      let (member, count) = roster.note(lost: dropped, for: name, call.subscription)
+      let (member, line) = roster.note(lost: dropped, for: name, call.subscription)
     {
-      try? await member.hear("* \(count) lines are missing here")
+      try? await member.hear(line)
     }
     return await next()
   }

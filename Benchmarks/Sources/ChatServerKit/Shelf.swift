@@ -2,17 +2,13 @@ import Delegation
 import Synchronization
 
 /// The extensions that there are to be loaded, and those that are.
-public final class Shelf: Sendable {
+package final class Shelf: Sendable {
   private let hub: DelegateHub
   private let makers: [String: @Sendable () -> any ChatExtension]
   private let loaded = Mutex<[String: any ChatExtension]>([:])
 
-  /// Makes a shelf from which nothing is loaded.
-  ///
-  /// - Parameters:
-  ///   - hub: whose gates the extensions become.
-  ///   - flood: how many messages of one member the flood limit lets pass in ten seconds.
-  public init(for hub: DelegateHub, floodLimit flood: Int = 20) {
+  /// Makes a shelf of what may become the gates of a hub, of which nothing is loaded.
+  package init(for hub: DelegateHub, floodLimit flood: Int = 20) {
     self.hub = hub
     makers = [
       "doorkeeper": { Doorkeeper() }, "moderator": { Moderator() },
@@ -21,13 +17,13 @@ public final class Shelf: Sendable {
   }
 
   /// The names of those that there are.
-  public var names: [String] { makers.keys.sorted() }
+  package var names: [String] { makers.keys.sorted() }
 
   /// Loads an extension, or a fresh one in place of one that is loaded: there is no moment in which neither is asked.
   ///
   /// - Returns: whether there is one of that name.
   @discardableResult
-  public func load(_ name: String) -> Bool {
+  package func load(_ name: String) -> Bool {
     guard let new = makers[name]?() else { return false }
     // sample: ChatLoading
     hub.subscribe(
@@ -41,7 +37,7 @@ public final class Shelf: Sendable {
   /// Unloads an extension.
   ///
   /// - Returns: which of its handlers still ran after 100 milliseconds; `nil` if it was not loaded.
-  public func unload(_ name: String) async -> DelegateHub.Leftovers? {
+  package func unload(_ name: String) async -> DelegateHub.Leftovers? {
     guard let former = loaded.withLock({ $0.removeValue(forKey: name) }) else { return nil }
     // sample: ChatLoading
     let left = await hub.unsubscribeAndWait(former, within: .milliseconds(100))

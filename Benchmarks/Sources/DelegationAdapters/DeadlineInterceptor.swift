@@ -38,11 +38,6 @@ public struct DeadlineInterceptor: DelegateHub.Interceptor {
   }
 
   /// Runs a handler, and ends its subscription if it takes too long.
-  ///
-  /// - Parameters:
-  ///   - call: which handler it is.
-  ///   - next: runs the handler.
-  /// - Returns: what became of the handler.
   public nonisolated(nonsending) func intercept(
     _ call: DelegateHub.HandlerCall,
     next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome

@@ -10,7 +10,7 @@ public import ServiceLifecycle
 ///
 /// ```swift
 /// let services: [any Service] = [
-///   database, DrainService(hub, within: .seconds(5), logger: logger), listener,
+///   database, DrainService(within: .seconds(5), logger: logger) { [hub] }, listener,
 /// ]
 /// let group = ServiceGroup(
 ///   configuration: .init(
@@ -28,17 +28,7 @@ public struct DrainService: Service {
   private let onLeft: @Sendable (DelegateHub.Leftovers) -> Void
   private let hubs: @Sendable () async -> [DelegateHub]
 
-  /// Makes a service that drains one hub.
-  ///
-  /// - Parameters:
-  ///   - hub: the hub.
-  ///   - duration: how long to wait at most.
-  ///   - logger: is told who was left.
-  public init(_ hub: DelegateHub, within duration: Duration, logger: Logger) {
-    self.init(within: duration, logger: logger, hubs: { [hub] })
-  }
-
-  /// Makes a service that drains hubs that come and go.
+  /// Makes a service that drains one hub, or hubs that come and go.
   ///
   /// - Parameters:
   ///   - duration: how long to wait at most, for all of them together.

@@ -1,5 +1,6 @@
 public import CoreMetrics
 public import Delegation
+public import ServiceLifecycle
 
 /// Hands a hub's statistics to swift-metrics.
 ///
@@ -10,8 +11,7 @@ public import Delegation
 /// Handlers that hang are among those running, also of a subscriber that has been removed. When no hub has a protocol
 /// any more, its meters show 0.
 ///
-/// Statistics are absolute and counters take steps, so it remembers what it has reported. Of one hub
-/// there should be one.
+/// Statistics are absolute and counters take steps, so it remembers what it has reported: have one for each hub.
 public actor HubMetrics {
   private struct Key: Hashable {
     let name: String
@@ -24,10 +24,9 @@ public actor HubMetrics {
   private struct Sum {
     var notifications: [String: Int] = [:]
     var questions: [String: Int] = [:]
-    var waiting = 0
-    var answering = 0
-    var running = 0
-    var subscribers = 0
+    var levels = [
+      "notifications_waiting": 0, "questions_answering": 0, "handlers_running": 0, "subscribers": 0,
+    ]
 
     mutating func add(_ part: DelegateHub.Statistics.ProtocolStatistics) {
       let (counts, asked) = (part.counts, part.questions)
@@ -42,10 +41,12 @@ public actor HubMetrics {
           "answered": asked.answered, "failed": asked.failed, "late": asked.late,
           "abandoned": asked.abandoned,
         ], uniquingKeysWith: +)
-      waiting += counts.waiting
-      answering += asked.answering
-      running += part.subscribers.reduce(0) { $0 + $1.running }
-      subscribers += part.subscribers.count { $0.subscription.isActive }
+      levels.merge(
+        [
+          "notifications_waiting": counts.waiting, "questions_answering": asked.answering,
+          "handlers_running": part.subscribers.reduce(0) { $0 + $1.running },
+          "subscribers": part.subscribers.count { $0.subscription.isActive },
+        ], uniquingKeysWith: +)
     }
   }
 
@@ -56,22 +57,9 @@ public actor HubMetrics {
   /// The protocols whose meters may show something else than 0.
   private var standing: Set<String> = []
 
-  /// Makes metrics of one hub.
+  /// Makes metrics of one hub, or of hubs of one kind, added up.
   ///
-  /// - Parameters:
-  ///   - hub: the hub.
-  ///   - name: what the metrics' labels begin with.
-  ///   - factory: where they go.
-  public init(
-    _ hub: DelegateHub, named name: String, factory: any MetricsFactory = MetricsSystem.factory
-  ) {
-    self.init(named: name, factory: factory, hubs: { [hub] })
-  }
-
-  /// Makes metrics of hubs of one kind, added up.
-  ///
-  /// A hub that goes takes its counts with it: a counter stands still until the others have made up for
-  /// them.
+  /// A hub that goes takes its counts with it: a counter stands still until the others have made up for them.
   ///
   /// - Parameters:
   ///   - name: what the metrics' labels begin with.
@@ -101,10 +89,10 @@ public actor HubMetrics {
           add(count, to: Key(name: name, label: label, outcome: outcome))
         }
       }
-      set("notifications_waiting", of: name, to: sum.waiting)
-      set("questions_answering", of: name, to: sum.answering)
-      set("handlers_running", of: name, to: sum.running)
-      set("subscribers", of: name, to: sum.subscribers)
+      for (label, value) in sum.levels {
+        Meter(label: "\(self.name)_\(label)", dimensions: [("protocol", name)], factory: factory)
+          .set(value)
+      }
     }
     standing = Set(sums.keys)
   }
@@ -118,10 +106,35 @@ public actor HubMetrics {
       dimensions: [("protocol", key.name), ("outcome", key.outcome)], factory: factory
     ).increment(by: step)
   }
+}
 
-  private func set(_ label: String, of protocolName: String, to value: Int) {
-    Meter(
-      label: "\(name)_\(label)", dimensions: [("protocol", protocolName)], factory: factory
-    ).set(value)
+/// Reports a hub's metrics at intervals, as a part of a `ServiceGroup`.
+///
+/// List it before the ``DrainService``: a group stops its services in reverse order, and the last report is to count
+/// what was drained.
+///
+/// ```swift
+/// HubMetricsService(HubMetrics(named: "worker") { [hub] }, every: .seconds(10))
+/// ```
+public struct HubMetricsService: Service {
+  private let metrics: HubMetrics
+  private let interval: Duration
+
+  /// Makes a service.
+  ///
+  /// - Parameters:
+  ///   - metrics: what to report.
+  ///   - interval: how long to wait between two reports.
+  public init(_ metrics: HubMetrics, every interval: Duration) {
+    self.metrics = metrics
+    self.interval = interval
+  }
+
+  /// Reports until the group shuts down, and once more then.
+  public func run() async {
+    await cancelWhenGracefulShutdown {
+      while (try? await Task.sleep(for: interval)) != nil { await metrics.report() }
+    }
+    await metrics.report()
   }
 }

@@ -25,11 +25,6 @@ public struct LoggingInterceptor: DelegateHub.Interceptor {
   }
 
   /// Runs a handler with a logger of its own.
-  ///
-  /// - Parameters:
-  ///   - call: which handler it is.
-  ///   - next: runs the handler.
-  /// - Returns: what became of the handler.
   public nonisolated(nonsending) func intercept(
     _ call: DelegateHub.HandlerCall,
     next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome

@@ -33,19 +33,12 @@ public struct MetricsInterceptor: DelegateHub.Interceptor {
   }
 
   /// Runs a handler, and records how long it and its notification have taken.
-  ///
-  /// - Parameters:
-  ///   - call: which handler it is.
-  ///   - next: runs the handler.
-  /// - Returns: what became of the handler.
   public nonisolated(nonsending) func intercept(
     _ call: DelegateHub.HandlerCall,
     next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
   ) async -> DelegateHub.HandlerOutcome {
     let dimensions = [("protocol", call.protocol), ("call", "\(call.call)")]
-    if let waited = call.waited {
-      record(waited, as: "notification_wait", dimensions)
-    }
+    if let waited = call.waited { record(waited, as: "notification_wait", dimensions) }
     let start = now()
     let outcome = await next()
     let name =

@@ -30,11 +30,6 @@ public struct TracingInterceptor: DelegateHub.Interceptor {
   }
 
   /// Runs a handler within a span of its own.
-  ///
-  /// - Parameters:
-  ///   - call: which handler it is.
-  ///   - next: runs the handler.
-  /// - Returns: what became of the handler.
   public nonisolated(nonsending) func intercept(
     _ call: DelegateHub.HandlerCall,
     next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome

@@ -25,18 +25,7 @@ public final class HubPage: Sendable {
   /// Keeps that a subscription was ended because its handler hangs, as an interceptor with a deadline does.
   ///
   /// - Parameter call: the handler.
-  public func note(givenUp call: DelegateHub.HandlerCall) {
-    note(Report(givenUp: call), at: .now)
-  }
-
-  /// What there is to show.
-  ///
-  /// - Parameter hubs: the hubs, each with a name.
-  /// - Returns: what a page shows at this moment.
-  /// - Complexity: O(*n* log *n*) in the hubs' *n* subscriptions.
-  public func look(at hubs: [(name: String, hub: DelegateHub)]) -> PageState {
-    look(at: hubs, now: .now)
-  }
+  public func note(givenUp call: DelegateHub.HandlerCall) { note(Report(givenUp: call), at: .now) }
 
   /// Takes what was lost until the last look as looked at.
   public func acknowledge() { book.withLock { $0.acknowledge() } }
@@ -49,8 +38,15 @@ public final class HubPage: Sendable {
     book.withLock { $0.note(need: name, isMet: isMet, at: now) }
   }
 
-  func look(
-    at hubs: [(name: String, hub: DelegateHub)], now: ContinuousClock.Instant
+  /// What there is to show.
+  ///
+  /// - Parameters:
+  ///   - hubs: the hubs, each with a name.
+  ///   - now: the time, from which all ages are counted.
+  /// - Returns: what a page shows at this moment.
+  /// - Complexity: O(*n* log *n*) in the hubs' *n* subscriptions.
+  public func look(
+    at hubs: [(name: String, hub: DelegateHub)], now: ContinuousClock.Instant = .now
   ) -> PageState {
     let droppers = book.withLock { $0.droppers }.map {
       ($0, ($0.isActive, $0.statistics.counts.dropped))

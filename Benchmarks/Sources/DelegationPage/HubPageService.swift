@@ -95,7 +95,8 @@ public struct HubPageService: Service {
   }
 
   private func response(to request: HTTPRequestHead) -> PageHandler.Response {
-    switch (request.method, request.uri.prefix { $0 != "?" }) {
+    let method = request.method == .HEAD ? .GET : request.method
+    switch (method, request.uri.prefix { $0 != "?" }) {
     case (.GET, "/"):
       return .init(.ok, "text/html; charset=utf-8", Data(PackageResources.page_html))
     case (.GET, "/json"):
@@ -119,7 +120,7 @@ public struct HubPageService: Service {
   /// Whether a request comes from a page of this server, or from a script, and not from another site's page.
   private func isAllowed(_ request: HTTPRequestHead) -> Bool {
     guard host.hasPrefix("127.") || ["localhost", "::1"].contains(host) else { return true }
-    let names = request.headers["Host"].map { $0.replacing(/:\d*$/, with: "") }
+    let names = request.headers["Host"].map { $0.lowercased().replacing(/:\d*$/, with: "") }
     return names.count == 1 && ["localhost", host, "[\(host)]"].contains(names[0])
   }
 }
@@ -154,7 +155,7 @@ private final class PageHandler: ChannelInboundHandler {
   }
 
   private let respond: (HTTPRequestHead) -> Response
-  private var isAnswered = false
+  private var (isAnswered, isHead) = (false, false)
   private var deadline: Scheduled<Void>?
 
   init(_ respond: @escaping (HTTPRequestHead) -> Response) { self.respond = respond }
@@ -169,6 +170,7 @@ private final class PageHandler: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard case .head(let request) = Self.unwrapInboundIn(data), !isAnswered else { return }
+    isHead = request.method == .HEAD
     answer(respond(request), context)
   }
 
@@ -190,7 +192,7 @@ private final class PageHandler: ChannelInboundHandler {
     let head = HTTPResponseHead(version: .http1_1, status: response.status, headers: headers)
     context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
     let body = ByteBuffer(bytes: response.body)
-    context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+    if !isHead { context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
     let (channel, end) = (context.channel, Self.wrapOutboundOut(.end(nil)))
     context.writeAndFlush(end).whenComplete { _ in channel.close(promise: nil) }
   }

@@ -39,8 +39,8 @@ struct Report {
 struct Loss {
   typealias Instant = ContinuousClock.Instant
 
-  private static let dropperLimit = 1000
-  private static let subscriberLimit = 1000
+  /// How many subscriptions, and how many names of subscribers, are kept.
+  private static let limit = 1000
 
   /// How often it was.
   private(set) var count = 0
@@ -59,16 +59,14 @@ struct Loss {
   var isOver: Bool { count == 0 && droppers.isEmpty }
 
   mutating func note(_ report: Report, at now: Instant) {
-    if report.dropped == 0 {
-      count += report.count
-    } else if droppers[report.subscription] != nil || droppers.count < Self.dropperLimit {
+    // Those left out have dropped one at least.
+    count += report.dropped == 0 ? report.count : report.count - 1
+    if droppers[report.subscription] == nil, droppers.count >= Self.limit {
+      count += report.dropped
+    } else if report.dropped > 0 {
       droppers[report.subscription, default: 0] += 0
-      // Those left out have dropped one at least.
-      count += report.count - 1
-    } else {
-      count += report.count - 1 + report.dropped
     }
-    if subscribers.count < Self.subscriberLimit { subscribers.insert(report.subscriber) }
+    if subscribers.count < Self.limit { subscribers.insert(report.subscriber) }
     (subscriber, error, last) = ("\(report.subscriber), \(report.site)", report.error ?? error, now)
   }
 
@@ -97,7 +95,7 @@ struct Loss {
 
   func trouble(kind: String, protocol name: String, now: Instant) -> PageState.Trouble {
     let times = count == 1 ? "once" : "\(count) times"
-    let least = subscribers.count == Self.subscriberLimit ? "at least " : ""
+    let least = subscribers.count == Self.limit ? "at least " : ""
     let others = subscribers.count > 1 ? " and \(least)\(subscribers.count - 1) more" : ""
     let (what, whom) =
       switch kind {

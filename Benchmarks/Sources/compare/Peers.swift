@@ -49,6 +49,13 @@ final class MutexLoop: Sendable {
   func call(_ body: (any Delegate) -> Void) {
     for box in boxes.withLock({ $0 }) { if let delegate = box.value { body(delegate) } }
   }
+
+  func vote(_ body: (any Delegate) -> Bool) -> Bool {
+    for box in boxes.withLock({ $0 }) {
+      if let delegate = box.value, !body(delegate) { return false }
+    }
+    return true
+  }
 }
 
 /// Weak boxes in an actor, which awaits one after another.
@@ -58,10 +65,6 @@ actor ActorLoop {
 
   func vote(_ body: @Sendable (any Delegate) async -> Bool) async -> Bool {
     for box in boxes { if let delegate = box.value, await !body(delegate) { return false } }
-    return true
-  }
-  func vote(_ body: @Sendable (any Delegate) -> Bool) -> Bool {
-    for box in boxes { if let delegate = box.value, !body(delegate) { return false } }
     return true
   }
 }
@@ -141,7 +144,7 @@ final class Center: @unchecked Sendable {
 final class Streams: Sendable {
   private let continuations = Mutex<[AsyncStream<Int>.Continuation]>([])
 
-  deinit { finish() }
+  deinit { for continuation in continuations.withLock({ $0 }) { continuation.finish() } }
 
   func make() -> AsyncStream<Int> {
     let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -160,6 +163,4 @@ final class Streams: Sendable {
   func post(_ number: Int) {
     for continuation in continuations.withLock({ $0 }) { continuation.yield(number) }
   }
-
-  func finish() { for continuation in continuations.withLock({ $0 }) { continuation.finish() } }
 }

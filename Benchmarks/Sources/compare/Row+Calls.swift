@@ -1,7 +1,7 @@
 import Delegation
 
 extension Row {
-  static let all = calls + tellings + questions + streams + [.subscribing] + memory
+  static let all = calls + tellings + questions + streams + [.subscribing] + memory + callers
 
   /// Delegates, each with everybody subscribed.
   private struct Stage: Sendable {
@@ -79,7 +79,7 @@ extension Row {
   }
 
   private static let calls = [
-    Row(name: "call now", unit: "call") { size in
+    Row(name: "call now") { size in
       let stage = Stage(size)
       return [
         (.hub, stage.turn { number in stage.hub.forEach { $0.didPerform(number) } }),
@@ -90,95 +90,83 @@ extension Row {
   ]
 
   private static let tellings = [
-    Row(name: "tell, in bursts of 100", unit: "delivery", units: { $0 * 100 }) { size in
+    Row(name: "tell, in bursts of 100", units: { $0 * 100 }) { size in
       let stage = Stage(size, isCounted: true)
       return tellers(stage) { stage.bursts(of: 100, $0) }
     },
-    Row(name: "tell, until the poster goes on", unit: "post", units: { _ in 100 }) { size in
+    Row(name: "tell, until the poster goes on", isWhole: false, units: { _ in 100 }) { size in
       let stage = Stage(size, isCounted: true)
       return tellers(stage) { stage.posts(of: 100, $0) }
     },
-    Row(name: "tell, and wait", unit: "call") { size in
+    Row(name: "tell, and wait") { size in
       let (stage, counted) = (Stage(size), Stage(size, isCounted: true))
+      let (hub, tasks, queues) = (stage.hub, stage.tasks, counted.queues)
       return [
-        (.hub, stage.turn { number in await stage.hub.notifyAndWait { $0.didPerform(number) } }),
+        (.hub, stage.turn { number in await hub.notifyAndWait { $0.didPerform(number) } }),
         (.center, stage.turn { number in stage.center.post(number) }),
         (.stream, counted.bursts(of: 1) { number in counted.streams.post(number) }),
-        (
-          .tasks, stage.turn { number in await stage.tasks.notifyAndWait { $0.didPerform(number) } }
-        ),
-        (
-          .queues,
-          counted.bursts(of: 1) { number in counted.queues.notify { $0.didPerform(number) } }
-        ),
+        (.tasks, stage.turn { number in await tasks.notifyAndWait { $0.didPerform(number) } }),
+        (.queues, counted.bursts(of: 1) { number in queues.notify { $0.didPerform(number) } }),
       ]
     },
   ]
 
   private static let questions = [
-    Row(name: "ask, nobody awaits", unit: "question") { size in
+    Row(name: "ask, nobody awaits") { size in
       let stage = Stage(size)
+      let (hub, loop, tasks) = (stage.hub, stage.loop, stage.tasks)
       return [
-        (.hub, stage.turn { number in check(await stage.hub.vote { $0.allows(number) }) }),
-        (.loop, stage.turn { number in check(await stage.actor.vote { $0.allows(number) }) }),
-        (.tasks, stage.turn { number in check(await stage.tasks.vote { $0.allows(number) }) }),
+        (.hub, stage.turn { number in check(await hub.vote { $0.allows(number) }) }),
+        (.loop, stage.turn { number in check(loop.vote { $0.allows(number) }) }),
+        (.tasks, stage.turn { number in check(await tasks.vote { $0.allows(number) }) }),
       ]
     },
-    Row(name: "ask, awaiting", unit: "question") { size in
+    Row(name: "ask, awaiting") { size in
       let stage = Stage(size)
+      let (hub, loop, tasks) = (stage.hub, stage.actor, stage.tasks)
       return [
-        (
-          .hub, stage.turn { number in check(await stage.hub.vote { await $0.mayPerform(number) }) }
-        ),
-        (
-          .loop,
-          stage.turn { number in check(await stage.actor.vote { await $0.mayPerform(number) }) }
-        ),
-        (
-          .tasks,
-          stage.turn { number in check(await stage.tasks.vote { await $0.mayPerform(number) }) }
-        ),
+        (.hub, stage.turn { number in check(await hub.vote { await $0.mayPerform(number) }) }),
+        (.loop, stage.turn { number in check(await loop.vote { await $0.mayPerform(number) }) }),
+        (.tasks, stage.turn { number in check(await tasks.vote { await $0.mayPerform(number) }) }),
       ]
     },
-    Row(name: "ask, each suspends once", unit: "question") { size in
+    Row(name: "ask, each suspends once") { size in
       let stage = Stage(size)
+      let (hub, loop, tasks) = (stage.hub, stage.actor, stage.tasks)
       return [
-        (
-          .hub,
-          stage.turn { number in check(await stage.hub.vote { await $0.mayPerformLater(number) }) }
-        ),
-        (
-          .loop,
-          stage.turn { number in check(await stage.actor.vote { await $0.mayPerformLater(number) })
-          }
-        ),
-        (
-          .tasks,
-          stage.turn { number in check(await stage.tasks.vote { await $0.mayPerformLater(number) })
-          }
-        ),
+        (.hub, stage.turn { now in check(await hub.vote { await $0.mayPerformLater(now) }) }),
+        (.loop, stage.turn { now in check(await loop.vote { await $0.mayPerformLater(now) }) }),
+        (.tasks, stage.turn { now in check(await tasks.vote { await $0.mayPerformLater(now) }) }),
       ]
     },
   ]
+
+  /// Those of other rows, of whom two call at once.
+  private static let callers = [("forEach", calls[0]), ("vote", questions[0])].map { name, row in
+    Row(name: "two callers at once, \(name)", unit: .callers, isWhole: false, sizes: [1, 3, 10]) {
+      size in
+      await row.contestants(size).filter { [.hub, .loop].contains($0.0) }
+    }
+  }
 
   /// Nobody objects, and everybody was asked.
   private static func check(_ isPassed: Bool) {
     precondition(isPassed, "nobody objects")
   }
 
-  private static let subscribing = Row(name: "subscribe, and cancel, among", unit: "both") { size in
+  private static let subscribing = Row(name: "subscribe, and cancel") { size in
     let stage = Stage(size)
-    let visitor = Member(stage.end, isCounted: false)
+    let (loop, center, visitor) = (stage.loop, stage.center, Member(stage.end, isCounted: false))
     return [
       (.hub, stage.turn { _ in stage.hub.registry.subscribe(visitor).cancel() }),
       (
         .loop,
         stage.turn { _ in
-          stage.loop.add(visitor)
-          stage.loop.remove(visitor)
+          loop.add(visitor)
+          loop.remove(visitor)
         }
       ),
-      (.center, stage.turn { _ in stage.center.remove(stage.center.add(visitor)) }),
+      (.center, stage.turn { _ in center.remove(center.add(visitor)) }),
     ]
   }
 }

@@ -4,12 +4,13 @@ import Delegation
 struct Calls {
   typealias Work = () async -> Void
 
-  private let delegates = Delegates<any Listener>()
+  private let delegates: Delegates<any Listener>
   private let members: [Member]
   private var number: Int { members.count }
 
-  private init(among number: Int) {
+  private init(among number: Int, within interceptors: [any DelegateHub.Interceptor] = []) {
     members = (0..<number).map { _ in Member() }
+    delegates = Delegates(of: DelegateHub(.init(interceptors: interceptors)))
     for member in members { delegates.registry.subscribe(member) }
   }
 
@@ -17,6 +18,7 @@ struct Calls {
     for number in [1, 3, 10] { await Calls(among: number).all() }
     for number in [2, 5, 100] { await Calls(among: number).votes() }
     for number in [1, 100] { await Calls(among: number).bursts() }
+    for number in [1, 10] { await Calls(among: number, within: [Idle()]).intercepted() }
     await streams()
     await replays()
     await Calls(among: 10).subscribing()
@@ -79,6 +81,9 @@ struct Calls {
       Self.check(await delegates.askInTurn { await $0.find(7) } == nil)
     }
     await count("`pass`") { Self.check(await delegates.pass(7) { await $0.weigh($1) } == 7) }
+    let guests = delegates.hub[(any Guest).self]
+    for member in members { guests.registry.subscribe(member) }
+    await count("`forEach`, a protocol without `: AnyObject`") { guests.forEach { $0.didPass(7) } }
   }
 
   private func votes() async {
@@ -97,6 +102,19 @@ struct Calls {
       before: { delegates.notify { $0.didPass(7) } }, after: { await delegates.hub.drain() }
     ) {
       for _ in 0..<20 { delegates.notify { $0.didPass(7) } }
+    }
+  }
+
+  private struct Idle: DelegateHub.Interceptor {
+    nonisolated(nonsending) func intercept(
+      _ call: DelegateHub.HandlerCall,
+      next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
+    ) async -> DelegateHub.HandlerOutcome { await next() }
+  }
+
+  private func intercepted() async {
+    await count("`vote`, an interceptor that does nothing") {
+      Self.check(await delegates.vote { await $0.mayPass(7) })
     }
   }
 
@@ -150,6 +168,10 @@ struct Calls {
     let (visitor, heir) = (Member(), Member())
     await count("subscribe and cancel") { delegates.registry.subscribe(visitor).cancel() }
     await count("subscribe and finish") { delegates.registry.subscribe(visitor).finish() }
+    await count("subscribe twice, with options, and cancel") {
+      delegates.registry.subscribe(visitor, priority: 1, mailbox: .latest)
+      delegates.registry.subscribe(visitor, priority: 2, mailbox: .unbounded).cancel()
+    }
     await Self.count("take over an `id:`", among: number, units: 2) {
       delegates.registry.subscribe(heir, id: "seat")
       delegates.registry.subscribe(visitor, id: "seat")

@@ -1,4 +1,4 @@
-import CCallgrind
+import CMeasures
 import Dispatch
 
 /// What `.ci/calls` and, with the argument `growth`, `.ci/growth` have Valgrind count.

@@ -10,13 +10,12 @@ enum Growth {
     for circumstance in Circumstance.all where !isQuick || circumstance.isQuick {
       for isLinear in [false, true] {
         let operations = Operation.all.filter { operation in
-          operation.isLinear(in: circumstance.factor) == isLinear
+          operation.linear.contains(circumstance.factor) == isLinear
             && (!isQuick || operation.isQuick) && !(circumstance.isUnrest && operation.waits)
             && texts.allSatisfy { "\(operation.name)|\(circumstance.name)".contains($0) }
         }
         if operations.isEmpty { continue }
-        let size = isLinear ? 200 : 2_000
-        for size in [size, 2 * size] {
+        for size in isLinear ? [200, 400] : [2_000, 4_000] {
           let scene = Scene()
           await scene.settle()
           await circumstance.arrange(scene, size)
@@ -117,8 +116,6 @@ struct Operation: Sendable {
   var prepare: Step = { _ in }
   let run: Step
 
-  func isLinear(in factor: Circumstance.Factor) -> Bool { linear.contains(factor) }
-
   private static let subscribeVisitor: Step = { scene in
     scene.current = scene.delegates.registry.subscribe(scene.visitor, id: "seat")
   }
@@ -150,8 +147,7 @@ struct Operation: Sendable {
     Operation(name: "isEmpty") { _ = $0.delegates.isEmpty },
     Operation(name: "count", linear: [.subscribers]) { _ = $0.delegates.count },
     Operation(name: "Subscription.statistics", isQuick: true) { _ = $0.subscription.statistics },
-    Operation(name: "statistics", linear: [.subscribers, .subscribersOfOthers, .protocols, .other])
-    {
+    Operation(name: "statistics", linear: Set(Circumstance.Factor.allCases)) {
       _ = $0.hub.statistics()
     },
     Operation(name: "another hub, made and released") { scene in
@@ -219,7 +215,7 @@ struct Operation: Sendable {
 
 /// Something of which a hub, or the process, may have many.
 struct Circumstance: Sendable {
-  enum Factor { case subscribers, subscribersOfOthers, protocols, other }
+  enum Factor: CaseIterable { case subscribers, subscribersOfOthers, protocols, other }
 
   let name: String
   var factor = Factor.other

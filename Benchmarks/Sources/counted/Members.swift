@@ -16,7 +16,12 @@ protocol Narrower: AnyObject, Sendable {}
 /// What others subscribe to.
 protocol Bystander: AnyObject, Sendable {}
 
-final class Member: Listener, Narrower, Bystander {
+/// A protocol to which values could conform as well.
+protocol Guest: Sendable {
+  func didPass(_ number: Int)
+}
+
+final class Member: Listener, Narrower, Bystander, Guest {
   func mayPass(_ number: Int) async -> Bool { number > 0 }
   func weigh(_ number: Int) async -> Int { number }
   func find(_ number: Int) async -> Int? { nil }

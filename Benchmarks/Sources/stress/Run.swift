@@ -1,5 +1,6 @@
 import Delegation
 import Foundation
+import Synchronization
 
 /// One run of the program, from the first subscription to the accounts.
 struct Run: Sendable {
@@ -15,6 +16,8 @@ struct Run: Sendable {
   var duration: Duration?
   var events: Int?
   var only = ""
+  /// For how many seconds a run may stand still, with three more to say so.
+  static let patience = 15.0
 
   /// What came of a run.
   struct Report: Sendable {
@@ -33,23 +36,54 @@ struct Run: Sendable {
       seed: seed, tasks: tasks, threads: threads,
       limits: Limits(duration: duration, events: events))
     let start = ContinuousClock.now
-    let chosen = Self.parts.filter { only.isEmpty || $0.name.contains(only) }
-    let looker = watch(world)
-    var lines: [String] = []
-    do {
-      let parts = chosen.map { $0.init(in: world) }
-      await withTaskGroup { group in
-        for part in parts { group.addTask { await part.run() } }
+    let watchdog = Watchdog(over: world.limits, patience: Self.patience) { names in
+      let names = names.joined(separator: ", ")
+      print("STANDS STILL: \(names)")
+      fflush(nil)
+      // The report asks the hub, whose locks may be what stands still.
+      Thread.detachNewThread {
+        Thread.sleep(forTimeInterval: 3)
+        _exit(1)
       }
-      let leftovers = await world.hub.drain(within: .seconds(30))
-      world.violations.check(leftovers.isEmpty, "the hub did not come to rest: \(leftovers)")
-      for part in parts { lines.append(wrapped(type(of: part).name, await part.audit())) }
+      world.violations.check(false, "stands still: \(names)")
+      print(report(world, sums(world), ContinuousClock.now - start).text)
+      fflush(nil)
+      _exit(1)
+    }
+    let looker = watch(world)
+    let chosen = Self.parts.filter { only.isEmpty || $0.name.contains(only) }
+    world.parts.withLock { $0 = chosen.map { $0.init(in: world) } }
+    await withTaskGroup { group in
+      for part in world.parts.withLock(\.self) {
+        group.addTask { await watchdog.during(type(of: part).name) { await part.run() } }
+      }
+    }
+    let leftovers = await watchdog.during("drain") {
+      await world.hub.drain(within: .seconds(10))
+    }
+    world.violations.check(leftovers.isEmpty, "the hub did not come to rest: \(leftovers)")
+    for part in world.parts.withLock(\.self) {
+      await watchdog.during("the audit of \(type(of: part).name)") { await part.audit() }
     }
     looker.cancel()
     await looker.value
-    let duration = ContinuousClock.now - start
-    await checkEnd(of: world)
-    return report(world, lines, duration, isWhole: only.isEmpty)
+    let (lines, duration) = (sums(world), ContinuousClock.now - start)
+    world.parts.withLock { $0 = [] }
+    await watchdog.during("end") { await checkEnd(of: world) }
+    watchdog.end()
+    return report(world, lines, duration)
+  }
+
+  /// A row of each part, and what waits.
+  private func sums(_ world: World) -> [String] {
+    let waiting = world.hub.statistics().protocols.compactMap { item -> String? in
+      let (waiting, running) = (item.counts.waiting, item.counts.handling)
+      let answering = item.questions.answering
+      return waiting + running + answering == 0
+        ? nil : "\(item.name) \(waiting) waiting, \(running) handling, \(answering) answering"
+    }
+    return world.parts.withLock(\.self).map { wrapped(type(of: $0).name, $0.sum) }
+      + (waiting.isEmpty ? [] : [wrapped("waits", waiting.joined(separator: "; "))])
   }
 
   /// Looks again and again whether the sums are right at that very moment.
@@ -93,13 +127,11 @@ struct Run: Sendable {
       world.alive.value == 0, "\(world.alive.value) subscribers were kept in memory")
   }
 
-  private func report(
-    _ world: World, _ lines: [String], _ duration: Duration, isWhole: Bool
-  ) -> Report {
+  private func report(_ world: World, _ lines: [String], _ duration: Duration) -> Report {
     let problems = world.violations.list
     let missing = world.tally.missing
     let untried =
-      isWhole && !missing.isEmpty
+      only.isEmpty && !missing.isEmpty
       ? [wrapped("not done", missing.joined(separator: ", "), at: ", ")] : []
     let verdict =
       problems.isEmpty

@@ -6,7 +6,11 @@ import Testing
 @testable import ChatServerKit
 
 @Suite("The chat: its votes fail closed, and its audit loses nothing", .timeLimit(.minutes(5)))
-struct ChatTests {
+final class ChatTests {
+  /// A file for the audit, of each test's own.
+  private let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())").path
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
   /// Lets somebody pass, or not, or throws.
   private final class Guard: JoinGate, SpeechGate {
     struct Broken: Error {}
@@ -28,16 +32,12 @@ struct ChatTests {
     return limits
   }()
 
-  private func makeChat(isAudited: Bool = false, _ limits: ChatLimits) -> Chat {
-    Chat(
-      limits, isAudited: isAudited, logger: Logger(label: "chat") { _ in SwiftLogNoOpLogHandler() })
-  }
-
   /// A chat in which somebody has joined a room.
   private func chat(
     isAudited: Bool = false, _ limits: ChatLimits = patient
   ) async -> (Chat, Listener) {
-    let (chat, ann) = (makeChat(isAudited: isAudited, limits), Listener())
+    let logger = Logger(label: "chat") { _ in SwiftLogNoOpLogHandler() }
+    let (chat, ann) = (Chat(limits, isAudited: isAudited, logger: logger), Listener())
     chat.hub.subscribe(
       Guard(true), toEachOf: JoinGate.self, SpeechGate.self, id: "yes", hold: .strongly)
     #expect(chat.enter(as: "ann", ann) == .done)
@@ -82,7 +82,9 @@ struct ChatTests {
     let (chat, ann) = await chat(limits)
     let shelf = Shelf(for: chat.hub)
     #expect(shelf.load("hanging"))
-    #expect(await chat.say("anybody?", in: "tea", as: "ann") != .done)
+    #expect(
+      await chat.say("anybody?", in: "tea", as: "ann")
+        == .refused("that was not let through: a gate has not answered in time"))
     #expect(await shelf.unload("hanging")?.subscribers.map(\.running) == [1])
     while await chat.say("again", in: "tea", as: "ann") != .done {}
     await settle(chat)
@@ -113,8 +115,6 @@ struct ChatTests {
   @Test(
     "what is told is written before, whoever talks at once, and what cannot be written is not told")
   func audit() async throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let (chat, ann) = await chat(isAudited: true)
     // Nobody writes anything down yet.
     #expect(await chat.say("too early", in: "tea", as: "ann") != .done)
@@ -144,8 +144,6 @@ struct ChatTests {
 
   @Test("while the disk takes its time, the counts can be read, so that a server can stop")
   func hangingDisk() throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: path) }
     // A pipe takes no more than it has room for until somebody reads.
     try #require(mkfifo(path, 0o600) == 0)
     let pipe = try FileHandle(forUpdating: URL(filePath: path))
@@ -160,8 +158,6 @@ struct ChatTests {
 
   @Test("on a full disk a line is there as a whole or not at all, and what was there stays")
   func fullDisk() throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: path) }
     // A file may have a gigabyte and a few bytes, which stands for the disk: nothing else that is written meanwhile has so
     // much. All but its end is a hole.
     let size = 1 << 30
@@ -183,7 +179,10 @@ struct ChatTests {
     limit.rlim_cur = rlim_t(size + 20)
     #expect(setrlimit(.init(RLIMIT_FSIZE.rawValue), &limit) == 0)
     // Half of it would find a place.
-    #expect(throws: ChatError.self) { try file.write(String(repeating: "x", count: 40)) }
+    let error = #expect(throws: ChatError.self) {
+      try file.write(String(repeating: "x", count: 40))
+    }
+    #expect(error?.description == "File too large")
     #expect(try written() == "before\n")
     try file.write("short")
     #expect(throws: ChatError.self) { try file.write("too long for it") }
@@ -233,9 +232,9 @@ struct ChatTests {
     bob.gate?.open()
     await settle(chat)
     let lines = bob.heard
-    #expect(lines.count { $0.hasSuffix("missing here") } == 1)
+    #expect(lines.count { $0.hasSuffix("missing here in tea") } == 1)
     #expect(lines.suffix(3) == ["tea ann: 17", "tea ann: 18", "tea ann: 19"])
-    #expect(lines.dropLast(3).last == "* \(21 - (lines.count - 1)) lines are missing here")
+    #expect(lines.dropLast(3).last == "* \(21 - (lines.count - 1)) lines are missing here in tea")
   }
 
   @Test("who leaves hears what was said before, and a chat that stops refuses")
@@ -247,8 +246,8 @@ struct ChatTests {
     #expect(await chat.say("?", in: "tea", as: "ann") != .done)
     #expect(await chat.join("tea", as: "ann") == .done)
     chat.stop()
-    #expect(await chat.say("?", in: "tea", as: "ann") != .done)
-    #expect(await chat.join("other", as: "ann") != .done)
+    #expect(await chat.say("?", in: "tea", as: "ann") == .refused("the server is stopping"))
+    #expect(await chat.join("other", as: "ann") == .refused("the server is stopping"))
     await settle(chat)
     #expect(Array(ann.heard.prefix(2)) == ["* ann has joined tea", "tea ann: bye"])
   }

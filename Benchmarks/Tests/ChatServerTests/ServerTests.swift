@@ -1,4 +1,3 @@
-import ChatServerKit
 import Delegation
 import Testing
 
@@ -171,20 +170,57 @@ struct ServerTests {
     }
   }
 
-  @Test("a server that stops says goodbye, after what was said, and names who hangs")
-  func stopping() async throws {
-    let log = try await serving {
-      ($0.limits.drain, $0.limits.vote) = (.milliseconds(50), .seconds(2))
-    } _: { server, port, _ in
-      try await Client.talk(to: port) { ann in
-        try await ann.expect("name ann", "ok")
-        while try await ann.ask("join tea") != "ok" {}
-        server.shelf.load("hanging")
-        try await ann.expect("say tea hello", "no that was not let through")
-      }
+  /// Does not write down what says "stuck", and heeds no cancellation.
+  private final class Stuck: AuditLog {
+    let (hasBegun, gate) = (Gate(), Gate())
+
+    func write(_ line: String) async {
+      guard line.hasSuffix("stuck") else { return }
+      hasBegun.open()
+      await gate.pass()
     }
-    #expect(log.contains("not drained ChatServerKit.Hanging (hanging)"), "\(log)")
-    // One that hangs is late once and is not drained once; that no failure has two lines: W13.
+  }
+
+  @Test("a server stops in time, and names who hangs: the audit, a gate, or both", arguments: 1...3)
+  func stopping(hanging: Int) async throws {
+    let (clock, audit) = (ContinuousClock(), Stuck())
+    var (begin, clients) = (clock.now, [Task<Void, any Error>]())
+    let log = try await serving {
+      ($0.limits.drain, $0.limits.audit, $0.audit) = (.seconds(1), .seconds(100), "/dev/null")
+    } _: { server, port, _ in
+      func say(_ text: String, as name: String) {
+        clients.append(
+          Task {
+            try await Client.talk(to: port) { client in
+              try await client.expect("name \(name)", "ok")
+              try await client.expect("join tea", "ok")
+              try await client.say("say tea \(text)")
+              try await client.wait(for: "bye")
+            }
+          })
+      }
+      server.chat.hub.subscribe(audit, to: AuditLog.self)
+      if hanging & 1 > 0 {
+        say("stuck", as: "ann")
+        await audit.hasBegun.pass()
+      }
+      if hanging & 2 > 0 {
+        server.shelf.load("hanging")
+        say("hello", as: "bob")
+        while server.chat.hub.statistics().questions.answering == 0 { await Task.yield() }
+      }
+      begin = clock.now
+    }
+    #expect(clock.now < begin + .seconds(20))
+    for client in clients { try await client.value }
+    let names = ["Stuck", "ChatServerKit.Hanging (hanging)"]
+    for (bit, name) in names.enumerated() {
+      #expect(
+        log.contains { $0.hasPrefix("not drained") && $0.hasSuffix(name) }
+          == (hanging >> bit & 1 > 0))
+    }
+    // No failure has two lines: W13.
     #expect(log.count == Set(log).count, "\(log)")
+    audit.gate.open()
   }
 }

@@ -1,8 +1,6 @@
 import ChatServerKit
 import InMemoryLogging
 import Logging
-import NIOCore
-import NIOPosix
 import ServiceLifecycle
 import Synchronization
 import Testing
@@ -26,67 +24,12 @@ final class Listener: RoomMember {
   func giveUp() { hasGivenUp.open() }
 }
 
-/// Lets everybody pass once it is open.
-final class Gate: Sendable {
-  private let (stream, continuation) = AsyncStream<Void>.makeStream()
-
-  func open() { continuation.finish() }
-
-  func pass() async {
-    // In a task of its own, so that a cancelled caller waits as well.
-    await Task { for await _ in stream {} }.value
-  }
+extension AsyncStream where Element: Sendable {
+  /// Its next element.
+  func next() async throws -> Element { try #require(await first { _ in true }) }
 }
 
-/// A client that writes lines and reads them.
-final class Client {
-  private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
-  private var lines: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
-  private(set) var unread = ""
-
-  private init(
-    _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
-    _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
-  ) {
-    self.outbound = outbound
-    lines = inbound.makeAsyncIterator()
-  }
-
-  /// Connects, and disconnects when the body returns.
-  static func talk<R: Sendable>(
-    to port: Int, _ body: (Client) async throws -> R
-  ) async throws -> R {
-    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .channelOption(.socketOption(.so_rcvbuf), value: 4096)
-      .connect(host: "127.0.0.1", port: port) { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
-            wrappingChannelSynchronously: channel,
-            configuration: .init(isOutboundHalfClosureEnabled: true))
-        }
-      }
-    return try await channel.executeThenClose { inbound, outbound in
-      try await body(Client(inbound, outbound))
-    }
-  }
-
-  func send(_ bytes: [UInt8]) async throws { try await outbound.write(ByteBuffer(bytes: bytes)) }
-  func say(_ line: String) async throws { try await send(Array("\(line)\n".utf8)) }
-  /// Says no more.
-  func finish() { outbound.finish() }
-
-  /// The next line; `nil` at the end.
-  func read() async throws -> String? {
-    while true {
-      if let end = unread.firstIndex(of: "\n") {
-        defer { unread = String(unread[unread.index(after: end)...]) }
-        return String(unread[..<end])
-      }
-      guard let more = try await lines.next() else { return nil }
-      unread += String(buffer: more)
-    }
-  }
-
+extension Client {
   /// Says something, and returns the answer; what was said in rooms meanwhile is passed over.
   func ask(_ line: String) async throws -> String? {
     try await say(line)
@@ -136,18 +79,14 @@ func serving(
   let log = InMemoryLogHandler()
   let logger = Logger(label: "chat") { [log] _ in log }
   let server = try ChatServer(configuration, logger: logger)
-  let (ports, port) = AsyncStream<(Int, isPage: Bool)>.makeStream()
+  let (ports, port) = AsyncStream<Int>.makeStream()
+  let (pages, page) = AsyncStream<Int>.makeStream()
   let group = ServiceGroup(
-    services: server.services(
-      onListening: { port.yield(($0, false)) }, onPage: { port.yield(($0, true)) }), logger: logger)
+    services: server.services(onListening: { port.yield($0) }, onPage: { page.yield($0) }),
+    logger: logger)
   try await withThrowingTaskGroup { tasks in
     tasks.addTask { try await group.run() }
-    var found: [Bool: Int] = [:]
-    for await (port, isPage) in ports {
-      found[isPage] = port
-      if found.count == 2 { break }
-    }
-    try await body(server, found[false] ?? 0, found[true] ?? 0)
+    try await body(server, ports.next(), pages.next())
     await group.triggerGracefulShutdown()
     try await tasks.waitForAll()
   }

@@ -26,6 +26,9 @@ private final class Book: Gate, Diary {
   init(_ body: @escaping @Sendable (String) async throws -> Bool = { _ in true }) {
     self.body = body
   }
+  init(stuckUntil opened: AsyncStream<Void>) {
+    body = { _ in await opened.first { _ in true } == nil }
+  }
 
   func mayPass(_ guest: String) async throws -> Bool { try await body(guest) }
   func didPass(_ guest: String) async throws { _ = try await body(guest) }
@@ -107,7 +110,7 @@ struct AdapterTests {
     hub.subscribe(book, to: (any Diary).self)
     hub.subscribe(full, to: (any Diary).self)
     #expect(await ask(hub, "Ann"))
-    let reporter = HubMetrics(hub, named: "door", factory: metrics)
+    let reporter = HubMetrics(named: "door", factory: metrics) { [hub] }
     let service = HubMetricsService(reporter, every: .seconds(3600))
     await hub[(any Diary).self].notifyAndWait { try await $0.didPass("Ann") }
     await reporter.report()
@@ -137,13 +140,10 @@ struct AdapterTests {
   func draining() async throws {
     let (opened, open) = AsyncStream<Void>.makeStream()
     let hub = hub()
-    let book = Book { _ in
-      for await _ in opened {}
-      return true
-    }
+    let book = Book(stuckUntil: opened)
     hub.subscribe(book, to: (any Diary).self, id: "stuck")
     hub[(any Diary).self].notify { try await $0.didPass("Ann") }
-    let short = DrainService(hub, within: .milliseconds(1), logger: logger)
+    let short = DrainService(within: .milliseconds(1), logger: logger) { [hub] }
     try await testGracefulShutdown { trigger in
       trigger.triggerGracefulShutdown()
       try await short.run()
@@ -151,7 +151,7 @@ struct AdapterTests {
     #expect(log.entries.map { "\($0.message)" } == ["not drained"])
     #expect(log.entries[0].metadata["subscriber"] == "IntegrationTests.Book (stuck)")
     #expect(log.entries[0].metadata["running"] == "1")
-    let long = DrainService(hub, within: .seconds(60), logger: logger)
+    let long = DrainService(within: .seconds(60), logger: logger) { [hub] }
     let service = Task { try await long.run() }
     service.cancel()
     open.finish()
@@ -168,22 +168,14 @@ struct AdapterTests {
     let (opened, open) = AsyncStream<Void>.makeStream()
     let hub = hub(
       DeadlineInterceptor(after: .seconds(1), logger: logger) { giveUp.yield($0.subscriber) })
-    let (stuck, quick) = (
-      Book { _ in
-        for await _ in opened {}
-        return true
-      }, Book()
-    )
+    let (stuck, quick) = (Book(stuckUntil: opened), Book())
     hub.subscribe(stuck, to: (any Diary).self, id: "stuck")
     hub.subscribe(quick, to: (any Diary).self, id: "quick")
     for _ in 0..<2 { hub[(any Diary).self].notify { try await $0.didPass("Ann") } }
     // Who waits for it goes on once it is given up.
     let outcome = await hub[(any Diary).self].notifyAndWait { try await $0.didPass("Bob") }
     #expect((outcome.handled, outcome.missed) == (1, 1))
-    for await name in given {
-      #expect(name == "IntegrationTests.Book (stuck)")
-      break
-    }
+    #expect(await given.first { _ in true } == "IntegrationTests.Book (stuck)")
     #expect(hub[(any Diary).self].count == 1)
     // One failure is one line.
     #expect(log.entries.map { "\($0.level)" } == ["error"])

@@ -71,10 +71,15 @@ struct StressTests {
     watch.begin(event(6, of: 0))
     watch.begin(event(7, of: 0))
     #expect(world.violations.list.contains("a subscriber handled two notifications at a time"))
-    watch.bar()
+    for ending in [Tally.Ending.cancel, .cancelAndWait] {
+      watch.bar(after: ending, allowing: ending == .cancel ? 1 : 0)
+      let found = "a handler began after \(ending.rawValue) had returned"
+      if ending == .cancel { watch.begin(event(8, of: 0)) }
+      #expect(!world.violations.list.contains(found))
+      watch.begin(event(9, of: 0))
+      #expect(world.violations.list.contains(found))
+    }
     #expect(world.violations.list.contains("a handler ran on after cancelAndWait had returned"))
-    watch.begin(event(8, of: 0))
-    #expect(world.violations.list.contains("a handler began after cancelAndWait had returned"))
   }
 
   @Test("events that are missing or come twice are found", arguments: [true, false])
@@ -86,6 +91,16 @@ struct StressTests {
     book.enter(Note(poster: 0, number: 6))
     #expect(world.violations.list.joined().contains(isGapless ? ", 2 x" : "out of order"))
     #expect(book.count == 4 && book.last(of: 0) == 6)
+  }
+
+  @Test("what stands still is named, and what has ended is not")
+  func watchdog() async {
+    let (standstills, note) = AsyncStream<[String]>.makeStream()
+    let limits = Limits(duration: nil, events: 100)
+    let watchdog = Watchdog(over: limits, patience: 0.3) { note.yield($0) }
+    await watchdog.during("past") { _ = limits.take() }
+    let names = await watchdog.during("present") { await standstills.first { _ in true } }
+    #expect(names == ["present"])
   }
 
   @Test("the same seed gives the same numbers, and numbers are short")

@@ -32,8 +32,7 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - subscriber: an object that conforms to the protocol.
-  ///   - protocol: the protocol, as `WorkerGate.self`. If it does not say `: AnyObject`, each handler takes a cast, 1,300
-  ///     instructions more.
+  ///   - protocol: the protocol, as `WorkerGate.self`. If it is not `: AnyObject`, each call of a subscriber is dearer.
   ///   - priority: higher is asked and served first; 0 by default.
   ///   - id: identifies the subscriber, in place of the object itself: see *Place*. Ids are compared as `AnyHashable`,
   ///     so `1`, `1.0` and `UInt8(1)` are equal. If an object that is subscribed names an id that is free, its place

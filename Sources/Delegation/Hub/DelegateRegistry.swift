@@ -39,6 +39,13 @@ public struct DelegateRegistry<P>: Sendable, Subscribable {
 
 /// Where objects, closures and streams subscribe to one protocol: the owner's ``Delegates``, as `hub[P.self]`, the
 /// ``DelegateRegistry`` that the owner gives away, and every type of yours that has a registry.
+///
+/// In an actor, and in a class of the main actor, the registry is `nonisolated`:
+///
+///     actor Sensor: Subscribable {
+///       private let readings = Events<Int>()
+///       nonisolated var registry: DelegateRegistry<any EventReceiver<Int>> { readings.registry }
+///     }
 public protocol Subscribable<P>: Sendable {
   /// The protocol to subscribe to.
   associatedtype P

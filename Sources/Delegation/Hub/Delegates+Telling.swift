@@ -178,8 +178,9 @@ extension DelegateHub {
     post(handler(recipients), to: topic)
   }
 
+  /// Posts a notification and waits; on no actor, so that no handler begins on that of the caller.
   @usableFromInline
-  nonisolated(nonsending) func postAndWait<P>(
+  nonisolated func postAndWait<P>(
     in recipients: Recipients<P>, leaving window: Int, within duration: Duration?,
     _ handler: (Recipients<P>) -> Notification.Handler
   ) async -> Outcome {
@@ -188,7 +189,8 @@ extension DelegateHub {
     guard let topic = audience(of: recipients.key) else { return Outcome(receipt) }
     let caller = Caller.present
     let isInPlace =
-      duration == nil && window <= 0 && caller.isShallow && #isolation == nil && !Task.isCancelled
+      duration == nil && window <= 0 && caller.isShallow && !Task.isCancelled
+      && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
     post(
       handler(recipients), to: topic, receipt: receipt, inPlaceOf: isInPlace ? caller : nil)
     defer {

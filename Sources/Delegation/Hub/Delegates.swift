@@ -216,7 +216,7 @@ extension DelegateHub {
         while !Task.isCancelled {
           let (waiter, last) = (Waiter(), last)
           let (present, isOver) = topic.state.withLock { index in
-            if index.isWanted == last { index.watchers?.append(waiter) }
+            if index.isWanted == last { index.addWatcher(waiter) }
             return (index.isWanted, index.watchers == nil)
           }
           if present != last, !isOver || last != nil {
@@ -224,12 +224,11 @@ extension DelegateHub {
             return present
           }
           if isOver { break }
-          let isWoken = await withTaskCancellationHandler {
+          _ = await withTaskCancellationHandler {
             await waiter.wait()
           } onCancel: {
             waiter.resume(false)
           }
-          if !isWoken { topic.state.withLock { $0.watchers?.removeAll { $0 === waiter } } }
         }
         return nil
       }

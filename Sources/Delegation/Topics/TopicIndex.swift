@@ -37,6 +37,8 @@ struct TopicIndex: Sendable {
   /// The loops over `demand` that wait for the first subscription, or for the last one to end; `nil` once the hub is
   /// released.
   var watchers: [Waiter]? = []
+  /// How many there may be before those are removed that wait no longer.
+  private var mostWatchers = 16
   /// The numbers of needed answers that were reported as *tooFew* and are not met since; at most ``mostRemembered``.
   private var shortages: [Int] = []
   private(set) var posted = 0
@@ -161,6 +163,17 @@ struct TopicIndex: Sendable {
   mutating func nextSerial() -> Int {
     lastSerial += 1
     return lastSerial
+  }
+
+  /// Adds a loop over `demand` that waits.
+  ///
+  /// - Complexity: O(1), amortised.
+  mutating func addWatcher(_ waiter: Waiter) {
+    if let count = watchers?.count, count >= mostWatchers {
+      watchers?.removeAll { $0.outcome != nil }
+      mostWatchers = 2 * max(8, watchers?.count ?? 0)
+    }
+    watchers?.append(waiter)
   }
 
   /// The subscriptions with an id of that hash.

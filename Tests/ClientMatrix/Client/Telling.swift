@@ -39,6 +39,20 @@ nonisolated struct Scene: Sendable {
   }
 }
 
+/// In a release build too, where the compiler may leave out a switch from the main actor before the call.
+@MainActor
+private func tellAndWait(_ scene: Scene) async {
+  let doors = scene.hub[(any Door).self]
+  await doors.notifyAndWait { $0.didEnter("Carol") }
+  scene.expectSynchronous("didEnter")
+  await doors.notifyAndWait { await $0.greet("Carol") }
+  scene.expectAsynchronous("greet")
+  await Task.detached(executorPreference: scene.queue) {
+    await doors.notifyAndWait { $0.didEnter("Dora") }
+  }.value
+  scene.expectSynchronous("didEnter")
+}
+
 func telling(from caller: isolated (any Actor)?) async {
   let scene = Scene()
   let (hub, doors) = (scene.hub, scene.hub[(any Door).self])
@@ -57,6 +71,9 @@ func telling(from caller: isolated (any Actor)?) async {
   Checks.expect(outcome.isHandled && outcome.addressed == 5, "\(outcome)")
   scene.expectAsynchronous("greet")
 
+  await tellAndWait(scene)
+  await doors.notifyAndWait { await $0.greet("Bob") }
+  scene.expectAsynchronous("greet")
   await doors.notifyAndWait { $0.didEnter("Bob") }
   scene.expectSynchronous("didEnter")
 

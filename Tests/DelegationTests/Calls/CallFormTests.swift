@@ -126,7 +126,9 @@ struct CallFormTests {
 
   @Test("with nobody there it returns at once", arguments: CallForm.allCases)
   func nobody(form: CallForm) async {
-    let (hub, delegates) = Setting.plain.cast([])
+    // Though its executor does not run.
+    let hub = DelegateHub(on: ManualExecutor())
+    let delegates = hub[Listener.self]
     #expect(await form(delegates) { _ in } == form.result(among: 0))
     #expect(hub.statistics().protocols.isEmpty)
     // Those of another protocol, of another hub, and former ones are nobody.

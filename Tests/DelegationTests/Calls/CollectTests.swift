@@ -45,37 +45,4 @@ struct CollectTests {
       "\(DelegateHub.ReplyError.timedOut)" == "the subscriber had not answered at the deadline")
     stage.open(never)
   }
-
-  @Test(
-    "who is gone before it is asked has no reply, who leaves later has",
-    arguments: [nil, Duration.seconds(1)])
-  func leaving(duration: Duration?) {
-    let stage = Stage { $0.onIncident = { _ in } }
-    let gate = Gate()
-    let deaths = Recorder<String>()
-    let stays = Probe("stays")
-    var mortals = ["before", "while"].map { name in
-      Probe(name, onDeath: { deaths.record(name) })
-    }
-    let removed = ["removed before", "removed while"].map { Probe($0) }
-    for probe in [mortals[0], removed[0], stays, mortals[1], removed[1]] {
-      stage.hub.subscribe(probe, to: Listener.self)
-    }
-    mortals.removeFirst()
-    stage.hub.unsubscribe(removed[0])
-    let collect = stage.start { hub in
-      await hub[Listener.self].collect(within: duration) { probe in
-        await gate.pass()
-        return probe.name
-      }
-    }
-    mortals = []
-    stage.hub.unsubscribe(removed[1])
-    #expect(deaths.history == ["before"])
-    stage.open(gate)
-    #expect(
-      collect.result?.map { try? $0.result.get() } == ["stays", "while", "removed while"])
-    #expect(deaths.history == ["before", "while"])
-    withExtendedLifetime(stays) {}
-  }
 }

@@ -285,38 +285,6 @@ struct DrainTests {
     #expect(events.history == ["ended", "drained"] && next.result != nil)
   }
 
-  @Test("a drain covers a vote on one subscriber whose place goes to one with an executor")
-  @MainActor
-  func soleVoterReplaced() async {
-    let (executor, own, events) = (ManualExecutor(), ManualExecutor(), Recorder<String>())
-    let (hub, first, heir) = (DelegateHub(), Probe("first"), Probe("heir"))
-    hub.subscribe(first, to: Listener.self, id: "place")
-    // It waits for the main actor, which is here.
-    let vote = executor.start {
-      await hub[Listener.self].vote(absent: .abstains) { @MainActor in
-        events.record($0.name)
-        return true
-      }
-    }
-    let drain = executor.start {
-      await hub.drain()
-      events.record("drained")
-    }
-    hub.subscribe(heir, to: Listener.self, id: "place", on: own)
-    while own.pendingJobs == 0 {
-      await Task.yield()
-      executor.run()
-    }
-    #expect(events.history == [] && !drain.isOver)
-    while !vote.isOver || !drain.isOver {
-      own.run()
-      await Task.yield()
-      executor.run()
-    }
-    #expect(events.history == ["heir", "drained"])
-    withExtendedLifetime((first, heir)) {}
-  }
-
   @Test("what the body throws is passed on with its type")
   func errors() async {
     let hub = DelegateHub()

@@ -10,11 +10,6 @@ private final class Owner: Sendable {
   let heard = Recorder<Int>()
 }
 
-@MainActor
-private final class Screen {
-  var numbers: [Int] = []
-}
-
 /// Streams have suites of their own.
 @Suite("Events: closures and objects that observe", .inTurn)
 struct EventsTests {
@@ -51,6 +46,12 @@ struct EventsTests {
     events.registry.observe { _ in }
     events.registry.observe(with: owner) { $0.heard.record($1) }
     let line = #line - 1
+    let stream = events.registry.stream()
+    #expect(hub.statistics().protocols.map(\.name) == ["Events<Int>"])
+    let closure = "a closure"
+    let names = hub.statistics().protocols[0].subscribers.map(\.subscriber)
+    #expect(names == ["\(closure) (first)", closure, closure, "a stream"])
+    stream.subscription.cancel()
     events.post(1)
     await hub.drain()
     let incident = try #require(await incidents.events(atLeast: 1).first)
@@ -171,7 +172,7 @@ struct EventsTests {
     #expect(called.history == [] && !subscription.isActive && events.isEmpty)
     #expect(subscription.statistics.questions.description == asked())
     #expect(subscription.statistics.counts.expired == ((2...3).contains(call) ? 1 : 0))
-    #expect(incidents.history.allSatisfy { $0 == .unheard })
+    #expect(incidents.history == [])
   }
 
   @Test("a handler that calls an observer that is gone answers for itself")
@@ -203,60 +204,103 @@ struct EventsTests {
     #expect(events.isEmpty)
   }
 
-  @Test("an object that dies while its event waits is not called")
-  func dyingInBetween() {
-    let (hubs, own) = (ManualExecutor(), ManualExecutor())
-    let events = Events<Int>(of: DelegateHub(.init(executor: hubs, onIncident: { _ in })))
-    let heard = Recorder<Int>()
-    var owner: Owner? = Owner()
-    let subscription = owner.map {
-      events.registry.observe(with: $0, on: own) { _, number in heard.record(number) }
+  @Test("unsubscribing an object ends what it observes with, and waits for that")
+  func unsubscribedOwners() async {
+    let events = Events<Int>()
+    let owner = Hearer()
+    let other = Hearer()
+    let (inside, gate, heard) = (Gate(), Gate(), Recorder<String>())
+    let tokens = (0..<3).map { number in
+      events.registry.observe(with: owner) { _, event in
+        inside.arrive()
+        await gate.pass()
+        heard.record("\(number): \(event)")
+      }
     }
+    let stays = events.registry.observe(with: other) { _, event in heard.record("other: \(event)") }
+    events.hub.subscribe(owner, to: (any Hearing).self)
     events.post(1)
-    hubs.run()
-    owner = nil
-    own.run()
-    hubs.run()
-    #expect(heard.history == [] && subscription?.statistics.counts.description == told(expired: 1))
-  }
-
-  @Test("a closure that was removed on the main actor is not called there afterwards")
-  @MainActor
-  func mainActor() async {
-    let events = Events<Int>()
-    let (screen, heard) = (Screen(), Recorder<String>())
-    let subscriptions = [
-      events.registry.observe { @MainActor number in heard.record("plain \(number)") },
-      events.registry.observe(with: screen) { @MainActor screen, number in
-        screen.numbers.append(number)
-        heard.record("with \(number)")
-      },
-    ]
-    events.post(1)
-    await events.hub.drain()
-    #expect(heard.history.sorted() == ["plain 1", "with 1"] && screen.numbers == [1])
+    await inside.arrivals(3)
+    let left = await events.hub.unsubscribeAndWait(owner, within: .zero)
+    #expect(left.subscribers.count == 3 && Set(left.subscribers.map(\.subscription)) == Set(tokens))
+    #expect(!tokens.contains { $0.isActive } && stays.isActive)
+    let waiting = Task { await events.hub.unsubscribeAndWait(owner) }
+    #expect(await waiting.isWaiting)
+    gate.open()
+    _ = await waiting.value
+    #expect(heard.events.count { $0.hasSuffix(": 1") } >= 3)
     events.post(2)
-    // Both wait for the main actor, which this keeps.
-    while !subscriptions.allSatisfy({ $0.statistics.counts.handling == 1 }) { Threads.pause() }
-    for subscription in subscriptions { subscription.cancel() }
     await events.hub.drain()
-    #expect(heard.history.count == 2 && screen.numbers == [1])
+    #expect(heard.events.filter { $0.hasSuffix("2") } == ["other: 2"])
+    events.hub.unsubscribe(other)
+    #expect(events.isEmpty)
   }
 
-  @Test("a closure can end its own observation, post, and observe")
-  func reentrancy() async {
+  @Test("an owner that is gone is no owner: another object at its address ends nothing else")
+  func ownersAtOneAddress() async {
     let events = Events<Int>()
-    let (heard, tokens) = (Recorder<String>(), Recorder<DelegateHub.Subscription>())
-    tokens.record(
-      events.registry.observe { number in
-        heard.record("a \(number)")
-        for token in await tokens.events(atLeast: 1) { token.cancel() }
-        events.post(number + 1)
-        events.registry.observe { heard.record("b \($0)") }
-        events.post(number + 2)
-      })
+    let heard = Count()
+    for _ in 0..<50 {
+      let owner = Hearer()
+      events.registry.observe(with: owner) { _, _ in heard.add(1) }
+      events.hub.unsubscribe(owner)
+    }
+    #expect(events.isEmpty)
+    let owner = Hearer()
+    for _ in 0..<3 { events.registry.observe(with: owner) { _, _ in heard.add(1) } }
+    events.hub.unsubscribe(Hearer())
     events.post(1)
     await events.hub.drain()
-    #expect(heard.history == ["a 1", "b 3"])
+    #expect(heard.value == 3)
+    withExtendedLifetime(owner) {}
+  }
+
+  @Test("a closure that is never called has not handled the event, nor answered")
+  @MainActor
+  func closureNotCalled() async {
+    let events = Events<Int>()
+    let heard = Recorder<Int>()
+    func observe(with owner: Hearer?) -> DelegateHub.Subscription {
+      owner.map { events.registry.observe(with: $0) { @MainActor in heard.record($1) } }
+        ?? events.registry.observe { @MainActor in heard.record($0) }
+    }
+    for isOwned in [false, true] {
+      var owner = isOwned ? Hearer() : nil
+      let token = observe(with: owner)
+      // Posted from here, it waits for this actor until this function awaits.
+      let outcome = Task.detached { await events.notifyAndWait { try await $0.receive(1) } }
+      while token.statistics.running == 0 { Threads.pause() }
+      owner = nil
+      if !isOwned { token.cancel() }
+      let counts = await outcome.value
+      #expect([counts.addressed, counts.handled, counts.missed] == [1, 0, 1])
+      #expect(token.statistics.counts.handled == 0 && !token.isActive)
+    }
+    // A question, from two observers on.
+    let tokens = (0..<3).map { _ in observe(with: nil) }
+    let replies = Task.detached {
+      await events.collect {
+        try await $0.receive(2)
+        return true
+      }
+    }
+    while tokens.contains(where: { $0.statistics.running == 0 }) { Threads.pause() }
+    for token in tokens.dropFirst() { token.cancel() }
+    #expect(await replies.value.count == 1)
+    #expect(heard.events == [2] && events.statistics?.questions.answered == 1)
+  }
+
+  @Test("dead owners do not pile up though nobody posts")
+  func deadOwners() async {
+    let events = Events<Int>()
+    let lifetimes = Lifetimes()
+    for number in 0..<Effort.count(20_000, atLeast: 5_000) {
+      let owner = Hearer()
+      events.registry.observe(with: owner) { [tracked = lifetimes.make()] _, _ in _ = tracked }
+      withExtendedLifetime(owner) {}
+      if number % 1_000 == 0 { await events.hub.drain() }
+    }
+    await events.hub.drain()
+    #expect(lifetimes.alive <= 1_024)
   }
 }

@@ -36,19 +36,6 @@ struct InTurnAbsenceTests {
     }
   }
 
-  @Test("one that throws is passed over, or has the answer that absent says")
-  func throwing() {
-    stage.cast(3)
-    func refusing(_ name: String) -> Handle { { if $0.name == name { throw Refusal() } } }
-    let asked = [.abstains, .counts(as: nil), .counts(as: "absent")].map {
-      ask(for: "1", absent: $0, refusing("0")).result
-    }
-    let passed = [.abstains, .counts(as: "x"), .counts(as: nil)].map {
-      pass(absent: $0, refusing("1")).result
-    }
-    #expect(asked == ["1", "1", "absent"] && passed == ["02", "x2", .some(nil)])
-  }
-
   @Test("at the deadline nobody further is asked; the one that runs is cancelled, and late")
   func late() {
     let probes = Probe.many(3)
@@ -176,56 +163,5 @@ struct InTurnAbsenceTests {
     stage.run()
     #expect(call.result == "v" && clock.reads.count < 20)
     stage.open(gate)
-  }
-
-  /// What becomes of one whose executor does not run.
-  enum Fate: CaseIterable { case stays, isCancelled, isUnsubscribed, dies, begins }
-
-  @Test("one whose executor stands still is late, unless it is gone", arguments: Fate.allCases)
-  func stuck(fate: Fate) {
-    let (stuck, gate, called) = (ManualExecutor(), Gate(), Recorder<String>())
-    var there: Probe? = Probe("there")
-    let subscription = there.map { stage.hub.subscribe($0, to: Listener.self, on: stuck) }
-    let ask = stage.start { hub in
-      await hub[Listener.self].askInTurn(within: .seconds(1), absent: .counts(as: "late")) {
-        called.record("asked")
-        await gate.pass()
-        return $0.name
-      }
-    }
-    let pass = stage.start { hub in
-      await hub[Listener.self].pass("v", eachWithin: .seconds(1), absent: .counts(as: "late")) {
-        called.record("passed")
-        await gate.pass()
-        return $1 + $0.name
-      }
-    }
-    let vote = stage.start { hub in
-      await hub[Listener.self].vote(
-        by: .atLeast(1), within: .seconds(1), absent: .counts(as: true)
-      ) { _ in
-        called.record("voted")
-        await gate.pass()
-        return true
-      }
-    }
-    switch fate {
-    case .stays: break
-    case .isCancelled: subscription?.cancel()
-    case .isUnsubscribed: if let there { stage.hub.unsubscribe(there) }
-    case .dies: there = nil
-    case .begins:
-      stuck.run()
-      subscription?.cancel()
-    }
-    stage.advance(by: .seconds(1))
-    let isLate = fate == .stays
-    #expect(ask.result == .some(isLate ? "late" : nil) && pass.result == (isLate ? "late" : "v"))
-    #expect(vote.result == isLate && incidents.history.count { $0 == .late } == (isLate ? 3 : 0))
-    gate.open()
-    stuck.run()
-    #expect(stage.perform { await $0.drain().isEmpty } == true)
-    #expect(called.history.sorted() == (fate == .begins ? ["asked", "passed", "voted"] : []))
-    withExtendedLifetime(there) {}
   }
 }

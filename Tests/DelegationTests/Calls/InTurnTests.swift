@@ -33,28 +33,6 @@ struct InTurnTests {
     withExtendedLifetime(probes) {}
   }
 
-  @Test("never are two asked at once, wherever they run", arguments: [1, 2, 100])
-  func neverTwo(count: Int) async {
-    let (hub, probes) = (DelegateHub(), Probe.many(count))
-    let own = DispatchQueueExecutor(MarkedQueue.make("own"))
-    for (number, probe) in probes.enumerated() {
-      hub.subscribe(probe, to: Listener.self, on: number.isMultiple(of: 3) ? own : nil)
-    }
-    let events = Recorder<String>()
-    let handle: @Sendable (any Listener) async -> Void = { probe in
-      events.record("\(probe.name) begins")
-      await Task.yield()
-      events.record("\(probe.name) ends")
-    }
-    let all = hub[Listener.self]
-    for limit in [nil, Duration.seconds(600)] {
-      #expect(await all.askAll(within: limit, handle) == nil)
-      #expect(events.clear() == probes.flatMap { ["\($0.name) begins", "\($0.name) ends"] })
-      #expect(await all.passNames(within: limit, handle) == probes.map(\.name).joined())
-      #expect(events.clear() == probes.flatMap { ["\($0.name) begins", "\($0.name) ends"] })
-    }
-  }
-
   @Test("an answer, or a nil of pass, ends it, and nobody after is asked", arguments: 0..<5)
   func stops(place: Int) {
     let probes = stage.cast(5)
@@ -100,41 +78,6 @@ struct InTurnTests {
     #expect(optional == 8)
   }
 
-  @Test("those who die or are removed on the way are skipped, those who come on it not asked")
-  func changesOnTheWay() {
-    let gate = Gate()
-    let probes = stage.cast(2)
-    var mortal: Probe? = Probe("mortal")
-    if let mortal { stage.hub.subscribe(mortal, to: Listener.self) }
-    let (last, newcomer) = (Probe("last"), Probe("newcomer"))
-    stage.hub.subscribe(last, to: Listener.self)
-    let calls = [nil, Duration.seconds(1)].map { limit in
-      stage.start { await $0[Listener.self].passNames(within: limit) { _ in await gate.pass() } }
-    }
-    stage.hub.unsubscribe(probes[1])
-    mortal = nil
-    stage.hub.subscribe(newcomer, to: Listener.self)
-    stage.open(gate)
-    #expect(calls.map(\.result) == ["0last", "0last"])
-    withExtendedLifetime(last) {}
-  }
-
-  @Test("one that is given an executor by its own handler is not asked again")
-  func movedMeanwhile() async {
-    let (hub, queue) = (DelegateHub(), MarkedQueue.make("own"))
-    let places = Recorder<String>()
-    hub.cast(2)
-    for _ in 0..<2 {
-      let value = await hub[Listener.self].pass(0) { probe, value in
-        places.record(MarkedQueue.current)
-        hub.subscribe(probe, to: Listener.self, on: DispatchQueueExecutor(queue))
-        return value + 1
-      }
-      #expect(value == 2)
-    }
-    #expect(places.history == ["elsewhere", "elsewhere", "own", "own"])
-  }
-
   @Test("an error ends the call; an answer before it is the outcome")
   func errors() {
     let probes = stage.cast(3)
@@ -178,35 +121,6 @@ struct InTurnTests {
     #expect(answer == ["start", "true", "true", "other", "vother", "other"])
     #expect(own.log.history == [7])
     #expect(stage.perform { await $0.drain().isEmpty } == true)
-  }
-
-  @Test("a drain sees a call that waits for the hub's executor, which nobody needs in vain")
-  func standstill() async {
-    let executor = ManualExecutor()
-    let hub = DelegateHub(.init(executor: executor))
-    #expect(await hub[Listener.self].pass(1) { _, value in value + 1 } == 1)
-    #expect(await hub[Listener.self].askInTurn { _ -> Int? in 1 } == nil)
-    hub.cast(1)
-    let results = Recorder<Int?>()
-    let call = Task {
-      results.record(await hub[Listener.self].pass(1) { $1 + $0.name.count })
-    }
-    while executor.pendingJobs == 0 { await Task.yield() }
-    let left = await hub.drain(within: .zero)
-    #expect(!left.isEmpty)
-    // The hub itself does not stand still: another question meets its deadline.
-    #expect(
-      await hub[Listener.self].vote(within: .milliseconds(10), absent: .counts(as: false)) { _ in
-        true
-      } == false)
-    while results.count == 0 {
-      executor.run()
-      await Task.yield()
-    }
-    await call.value
-    #expect(results.history == [2])
-    executor.run()
-    #expect(await hub.drain(within: .zero).isEmpty)
   }
 }
 

@@ -112,6 +112,9 @@ struct InterceptorTests {
         case .dead: told(expired: 1)
         }
       #expect(counts.description == expected)
+      if form.call == "notifyAndWait" {
+        #expect(result == "addressed 1, handled 0, failed 0, missed 1")
+      }
     } else if obstacle == .notPassedOn {
       // What `absent:` counts is counted for one that they keep from answering.
       let absent = form.result(among: 1, throwing: true)

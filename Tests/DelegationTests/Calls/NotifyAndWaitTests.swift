@@ -192,27 +192,6 @@ struct NotifyAndWaitTests {
     #expect(probes.map(\.log.history) == [[1], [1], [1], [1]] && stage.clock.sleepers == 0)
   }
 
-  @Test("a negative time counts as zero, and the longest ones are no deadline")
-  func durations() async {
-    let hub = DelegateHub()
-    let (gate, probe) = (Gate(), Probe("slow"))
-    let subscription = hub.subscribe(probe, to: Listener.self)
-    for duration: Duration? in [nil, .seconds(600), .seconds(Int64.max)] {
-      let outcome = await hub[Listener.self].notifyAndWait(within: duration) { $0.log.record(1) }
-      #expect(outcome.isHandled)
-    }
-    hub[Listener.self].notify { _ in await gate.pass() }
-    await gate.arrivals()
-    for duration in [Duration.zero, .seconds(-1)] {
-      let left = await hub[Listener.self].notifyAndWait(within: duration) { $0.log.record(2) }.left
-      #expect(left.subscribers.map(\.subscription) == [subscription])
-      #expect(left.subscribers.map(\.running) == [1])
-    }
-    gate.open()
-    await hub.drain()
-    #expect(probe.log.history == [1, 1, 1, 2, 2])
-  }
-
   @Test("from its own handler it waits for the others, and comes after the present one")
   func ownHandler() {
     let stage = Stage()

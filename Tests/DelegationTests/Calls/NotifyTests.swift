@@ -55,23 +55,6 @@ struct NotifyTests {
     #expect(probes.map(\.log.history) == [[1, 2, 3], [1, 2, 3]])
   }
 
-  @Test("what waits behind one that waits for the main actor is discarded if the subscriber dies")
-  @MainActor
-  func dead() async {
-    let hub = DelegateHub(.init(onIncident: { _ in }))
-    var window: Window? = Window()
-    let subscription = window.map { hub.subscribe($0, to: Screen.self) }
-    hub[Screen.self].notify { @MainActor in $0.lines.append("one") }
-    // The handler waits for the main actor, which this keeps.
-    while subscription?.statistics.counts.handling == 0 { Threads.pause() }
-    hub[Screen.self].notify { _ in }
-    window = nil
-    hub[Screen.self].notify { _ in }
-    await hub.drain()
-    #expect(hub.statistics().counts.description == told(expired: 3))
-    #expect(subscription?.isActive == false)
-  }
-
   @Test("a function may be passed by its name")
   func byName() async {
     let hub = DelegateHub()
@@ -86,5 +69,14 @@ struct NotifyTests {
     hub[Listener.self].notify(awaiting)
     await hub[Listener.self].notifyAndWait(plain)
     #expect(probe.log.history == [1, 2, 1])
+  }
+
+  @Test("a limit holds for more than 4096 notifications that come before any is handled")
+  func limit() {
+    let (stage, probe) = (Stage(), Probe())
+    stage.hub.subscribe(probe, to: Listener.self, mailbox: .dropOldest(limit: 3))
+    for number in 1...10_000 { stage.hub[Listener.self].notify { $0.log.record(number) } }
+    stage.run()
+    #expect(probe.log.history == [9_998, 9_999, 10_000])
   }
 }

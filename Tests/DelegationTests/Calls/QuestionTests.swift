@@ -157,34 +157,4 @@ struct QuestionTests {
     #expect((vote.result == false) == isDecided)
     stage.open(gate)
   }
-
-  @Test("at the deadline who has not answered counts as absent says", arguments: [1, 3])
-  func late(count: Int) {
-    let stage = Stage { $0.onIncident = { _ in } }
-    let gate = Gate()
-    stage.cast(count)
-    func vote(_ absence: DelegateHub.Absence<Bool>) -> Stage.Act<Bool> {
-      stage.start { hub in
-        await hub[Listener.self].vote(within: .seconds(1), absent: absence) { probe in
-          if probe.name == "0" { await gate.pass() }
-          return true
-        }
-      }
-    }
-    let calls = [vote(.abstains), vote(.counts(as: true)), vote(.counts(as: false))]
-    let ask = stage.start { hub in
-      await hub[Listener.self].ask(
-        combining: .all(), within: .seconds(1), absent: .counts(as: "late")
-      ) { probe in
-        if probe.name == "0" { await gate.pass() }
-        return probe.name
-      }
-    }
-    #expect(calls.allSatisfy { $0.result == nil })
-    stage.advance(by: .seconds(1))
-    #expect(calls.map(\.result) == [true, true, false])
-    #expect(ask.result == ["late", "1", "2"].prefix(count).map(\.self))
-    stage.open(gate)
-    #expect(stage.perform { await $0.drain().isEmpty } == true)
-  }
 }

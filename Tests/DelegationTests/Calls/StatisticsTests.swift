@@ -5,6 +5,7 @@ import Testing
 struct StatisticsTests {
   private let stage = Stage { $0.onIncident = { _ in } }
   private var statistics: DelegateHub.Statistics { stage.hub.statistics() }
+  private var questions: String { statistics.questions.description }
 
   @Test("the description tells all, protocol by protocol and subscriber by subscriber")
   func description() {
@@ -165,5 +166,78 @@ struct StatisticsTests {
     hub[Listener.self].unsubscribeAll()
     #expect(looks.history == [14, 14])
     #expect(statistics.counts.description == told(handled: 8, cancelled: 6))
+  }
+
+  @Test("who has not answered when the caller is cancelled is abandoned", arguments: [1, 3])
+  func abandoned(count: Int) {
+    let gate = Gate()
+    stage.cast(count)
+    let calls: [@Sendable (Delegates<any Listener>) async -> Bool] = [
+      {
+        await $0.vote { _ in
+          await gate.pass()
+          return true
+        }
+      },
+      {
+        await $0.vote(absent: .abstains) { _ in
+          await gate.pass()
+          throw Refusal()
+        }
+      },
+      {
+        await $0.askInTurn { _ in
+          await gate.pass()
+          return true
+        } ?? false
+      },
+    ]
+    let acts = calls.map { call in stage.start { await call($0[Listener.self]) } }
+    let all = 2 * count + 1
+    for act in acts { act.cancel() }
+    #expect(questions == asked(answering: all))
+    stage.open(gate)
+    #expect(acts.map(\.result) == [true, true, true] && questions == asked(abandoned: all))
+  }
+
+  private protocol Unheard: Sendable {}
+
+  @Test("who is gone, does not conform, or has an executor that stands still is not asked")
+  func notAsked() {
+    let (own, stuck, gone) = (ManualExecutor(), Probe("stuck"), Probe("gone"))
+    stage.cast(3)
+    let subscription = stage.hub.subscribe(gone, to: Listener.self)
+    stage.hub.subscribe(Probe("mortal"), to: Listener.self)
+    let delegates = stage.hub[Listener.self].conforming(to: Unheard.self)
+    let outcomes = stage.perform { hub in
+      [
+        await delegates.vote { _ in false },
+        await delegates.vote { _ in await Task { false }.value },
+        await delegates.vote(within: .seconds(1), absent: .abstains) { _ in false },
+        await delegates.collect { _ in 1 }.isEmpty,
+        await delegates.askInTurn { _ in 1 } == nil,
+        await hub[Listener.self].vote { probe in
+          subscription.cancel()
+          return probe.name != "gone" && probe.name != "mortal"
+        },
+      ]
+    }
+    #expect(outcomes == [true, true, true, true, true, true] && questions == asked(answered: 3))
+    let isAsked = Recorder<Bool>()
+    stage.hub.subscribe(stuck, to: Bystander.self, on: own)
+    for _ in 0..<2 {
+      let vote = stage.start { hub in
+        await hub[Bystander.self].vote(within: .seconds(1), absent: .counts(as: false)) { _ in
+          isAsked.record(true)
+          return true
+        }
+      }
+      stage.advance(by: .seconds(1))
+      #expect(vote.result == false)
+    }
+    own.run()
+    stage.run()
+    #expect(isAsked.history.isEmpty && questions == asked(answered: 3))
+    withExtendedLifetime((gone, stuck)) {}
   }
 }

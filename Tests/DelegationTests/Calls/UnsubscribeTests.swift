@@ -102,44 +102,6 @@ struct UnsubscribeTests {
     #expect(probe.log.history == [])
   }
 
-  @Test("it waits for what had ended before, not for other objects", arguments: Way.allCases)
-  func endedBefore(way: Way) {
-    let stage = Stage()
-    let (gate, probe, other) = (Gate(), Probe(), Probe("other"))
-    let subscription = stage.hub.subscribe(probe, to: Listener.self)
-    let others = stage.hub.subscribe(other, to: Listener.self)
-    stage.hub[Listener.self].notify { _ in await gate.pass() }
-    stage.run()
-    for subscription in [subscription, others] { subscription.cancel() }
-    let wait = stage.start { hub in
-      await way.end(probe, subscription, of: hub)
-      return true
-    }
-    let third = Probe("third")
-    let idle = stage.hub.subscribe(third, to: Listener.self)
-    #expect(stage.perform { await way.end(third, idle, of: $0, within: .zero)?.isEmpty } == true)
-    #expect(wait.result == nil)
-    stage.open(gate)
-    #expect(wait.result == true)
-  }
-
-  @Test("a deadline is kept when the hub has been released")
-  func releasedHub() async {
-    let clock = ManualClock()
-    var hub: DelegateHub? = DelegateHub(.init(clock: clock))
-    let (gate, probe) = (Gate(), Probe())
-    let subscription = hub?.subscribe(probe, to: Listener.self)
-    hub?[Listener.self].notify { _ in await gate.pass() }
-    await gate.arrivals()
-    hub = nil
-    async let left = subscription?.cancelAndWait(within: .seconds(3))
-    await clock.waitForSleepers(1)
-    clock.advance(by: .seconds(3))
-    #expect(await left?.subscribers.map(\.running) == [1])
-    gate.open()
-    await subscription?.cancelAndWait()
-  }
-
   @Test("a registry ends those with an id, and all, of its own protocol only; the hub likewise")
   func registry() {
     let hub = DelegateHub()
@@ -159,5 +121,53 @@ struct UnsubscribeTests {
     #expect(hub[Bystander.self].subscribers.map(\.name) == ["3", "1", "2"])
     hub[Bystander.self].unsubscribeAll()
     #expect(hub[Bystander.self].isEmpty)
+  }
+
+  @Test("at the deadline a wait only looks at who is left")
+  func waitsTogether() async {
+    let clock = ManualClock()
+    let hub = DelegateHub { $0.clock = clock }
+    let gate = Gate()
+    let hanging = Hearer { _ in await gate.pass() }
+    let delegates = hub[(any Hearing).self]
+    for number in 1...300 {
+      hub.subscribe(hanging, to: (any Hearing).self)
+      Task {
+        try? await delegates.vote {
+          try await $0.hear(1)
+          return true
+        }
+      }
+      await gate.arrivals(number)
+      hub.unsubscribe(hanging)
+    }
+    let left = Task { await hub.unsubscribeAndWait(hanging, within: .milliseconds(50)) }
+    await clock.waitForSleepers()
+    clock.advance(by: .milliseconds(50))
+    #expect(await left.value.subscribers.count == 300)
+    // One wait, and 299 looks: no further deadline was set.
+    #expect(clock.sleepers == 0)
+    gate.open()
+    await hub.drain()
+  }
+
+  @Test("leftovers name an ended one by its own id, as long as its handler runs")
+  func namesOfEnded() async {
+    let delegates = Delegates<any Hearing>()
+    let gate = Gate()
+    let hanging = Hearer { _ in await gate.pass() }
+    for (number, name) in ["a", "b"].enumerated() {
+      let token = delegates.registry.subscribe(hanging, id: name)
+      delegates.notify { try await $0.hear(1) }
+      await gate.arrivals(number + 1)
+      if name == "a" { token.cancel() }
+    }
+    let drained = await delegates.hub.drain(within: .zero)
+    #expect(drained.subscribers.map { $0.subscriber.suffix(3) }.sorted() == ["(a)", "(b)"])
+    let left = await delegates.hub.unsubscribeAndWait(hanging, within: .zero)
+    #expect(left.subscribers.map { $0.subscriber.suffix(3) }.sorted() == ["(a)", "(b)"])
+    gate.open()
+    await delegates.hub.drain()
+    #expect(left.subscribers.first?.subscription.statistics.subscriber.contains("(") == false)
   }
 }

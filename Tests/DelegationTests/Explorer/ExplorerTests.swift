@@ -31,20 +31,4 @@ struct ExplorerTests {
       }
     }
   }
-
-  @Test("different seeds play one script in different orders", arguments: Script.Theme.allCases)
-  func variety(theme: Script.Theme) async {
-    await #expect(processExitsWith: .success) { [theme] in
-      for strategy in Explorer.strategies {
-        let schedules = Schedules(theme, strategy)
-        let distinct = (1...10 as ClosedRange<UInt64>).reduce(0) { sum, script in
-          let first = script * Schedules.schedulesOfOneScript
-          let seeds = first..<first + Schedules.schedulesOfOneScript
-          return sum + Set(seeds.map { schedules.play($0).history.hash }).count
-        }
-        // Of sixteen each; some scripts are so short that there are not that many.
-        #expect(distinct > 10 * 10, "\(strategy)")
-      }
-    }
-  }
 }

@@ -76,22 +76,6 @@ struct Model {
     case answered(Int)
   }
 
-  /// What a call came back with.
-  enum Outcome {
-    case nothing
-    case verdict(Bool)
-    case failed
-    case answer(Int?)
-    /// What a value has become that was passed through all, or `nil` if somebody stopped it.
-    case value(Int?)
-    /// Who answered, in order, and how many replies there were.
-    case replies([Int], count: Int)
-    case rest(Bool)
-    /// What has become of a notification.
-    case told(addressed: Int, handled: Int, failed: Int, missed: Int)
-    case event(Int?)
-  }
-
   struct Violation: Error {
     /// The guarantee's number.
     let guarantee: Int

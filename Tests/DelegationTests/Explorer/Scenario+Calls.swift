@@ -252,6 +252,24 @@ extension Scenario {
   }
 }
 
+extension Model {
+  /// What a call came back with.
+  enum Outcome {
+    case nothing
+    case verdict(Bool)
+    case failed
+    case answer(Int?)
+    /// What a value has become that was passed through all, or `nil` if somebody stopped it.
+    case value(Int?)
+    /// Who answered, in order, and how many replies there were.
+    case replies([Int], count: Int)
+    case rest(Bool)
+    /// What has become of a notification.
+    case told(addressed: Int, handled: Int, failed: Int, missed: Int)
+    case event(Int?)
+  }
+}
+
 extension Script.Operation {
   /// Whether it returns at once.
   var isSynchronous: Bool {

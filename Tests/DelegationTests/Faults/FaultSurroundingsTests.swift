@@ -7,27 +7,6 @@ struct FaultSurroundingsTests {
   let stage = Stage()
   let gate = Gate()
 
-  @Test("The poster's task is cancelled")
-  func posterIsCancelled() {
-    let (start, probes) = (Gate(), stage.hub.cast(3))
-    let poster = stage.start { [gate] hub in
-      await start.pass()
-      hub.listeners.notify { $0.log.record(Task.isCancelled ? -1 : 1) }
-      // Does not wait for the handlers, which hang.
-      await hub.listeners.notifyAndWait { probe in
-        await gate.pass()
-        probe.log.record(Task.isCancelled ? -2 : 2)
-      }
-      // Its own questions are asked, of handlers that see the cancellation.
-      return await hub.listeners.ask(combining: .all()) { _ in Task.isCancelled }
-    }
-    poster.cancel()
-    stage.open(start)
-    #expect(poster.result == [true, true, true])
-    stage.open(gate)
-    #expect(probes.allSatisfy { $0.log.history == [1, 2] } && stage.counted == counts(handled: 6))
-  }
-
   @Test("The caller's deadline is zero")
   func deadlineIsZero() {
     stage.hub.cast(3)
@@ -49,26 +28,6 @@ struct FaultSurroundingsTests {
     #expect(left?.subscribers.map { [$0.running, $0.waiting] } == [[1, 1]])
     stage.open(gate)
     #expect(stage.counted == counts(handled: 6))
-  }
-
-  @Test("A subscriber dies in its own handler")
-  func subscriberDies() {
-    let (died, log) = (Recorder<String>(), Recorder<Int>())
-    let owner = Guarded<Probe?>(Probe("mortal") { died.record("died") })
-    owner.withLock { _ = stage.hub.subscribe($0!, to: Listener.self) }
-    stage.hub.cast(1)
-    for number in 0..<4 {
-      stage.listeners.notify { probe in
-        log.record(number)
-        guard probe.name == "mortal" else { return }
-        _ = owner.take()
-        // It lives until its handler has returned.
-        died.record(probe.name)
-      }
-    }
-    stage.run()
-    #expect(died.history == ["mortal", "died"] && log.history == [0, 0, 1, 2, 3])
-    #expect(stage.counted == counts(handled: 5, expired: 3) && stage.listeners.count == 1)
   }
 
   @Test("A handler releases its hub")
@@ -256,37 +215,5 @@ struct FaultSurroundingsTests {
     #expect(stage.isDrained)
     stage.advance(by: .seconds(10))
     #expect(stage.alarms == 0 && stage.clock.sleepers == 0)
-  }
-
-  @Test("The executor loses jobs")
-  func executorLoses() {
-    let (executor, clock, results) = (UnreliableExecutor(), ManualClock(), Recorder<String>())
-    let hub = DelegateHub(.init(executor: executor, clock: clock, onIncident: { _ in }))
-    let probes = hub.cast(2)
-    func perform(_ body: @escaping @Sendable () async -> String) -> String? {
-      Task(executorPreference: executor) { results.record(await body()) }
-      executor.run()
-      clock.advance(by: .seconds(5))
-      executor.run()
-      return results.history.last
-    }
-    @Sendable func left() async -> String {
-      await hub.drain(within: .seconds(5)).subscribers.map { "\($0.running) \($0.waiting)" }
-        .joined(separator: ", ")
-    }
-    // A handler's own job: it has not returned, and never will.
-    hub.listeners.notify { [gate] in if $0.name == "0" { await gate.pass() } }
-    executor.run()
-    executor.lose { gate.open() }
-    #expect(perform(left) == "1 0")
-    // The hub's job: nothing is told any more, until somebody looks who is left.
-    executor.lose { hub.listeners.notify { $0.log.record(1) } }
-    hub.listeners.notify { $0.log.record(2) }
-    #expect(perform(left) == "1 2, 0 2")
-    // Questions are asked all the same.
-    #expect(perform { await hub.listeners.ask(combining: .all()) { $0.name }.joined() } == "01")
-    #expect(probes.map(\.log.history) == [[], []])
-    hub.listeners.registry.unsubscribeAll()
-    #expect(hub.counted == counts(handled: 1, cancelled: 4, handling: 1))
   }
 }

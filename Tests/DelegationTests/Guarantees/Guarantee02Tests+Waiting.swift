@@ -76,26 +76,6 @@ extension Guarantee02Tests {
     #expect(events.history == ["c: [1]", "b: []"])
   }
 
-  @Test("nor for one that awaits the vote in which it is called", arguments: [1, 2])
-  func nested(hubs: Int) {
-    let (outer, inner) = (Probe("outer"), Probe("inner"))
-    let other = hubs == 1 ? stage.hub : DelegateHub(on: stage.executor)
-    let subscription = stage.hub.subscribe(outer, to: Listener.self)
-    other.subscribe(inner, to: Bystander.self)
-    stage.listeners.notify { outer in
-      let isPermitted = await other.bystanders.vote { _ in
-        await other.bystanders.vote { inner in
-          await subscription.cancelAndWait()
-          inner.log.record(1)
-          return true
-        }
-      }
-      outer.log.record(isPermitted ? 2 : -2)
-    }
-    stage.run()
-    #expect([outer, inner].map(\.log.history) == [[2], [1]])
-  }
-
   @Test(
     "a task that the handler starts is the handler, a detached one not", arguments: [false, true])
   func startedByTheHandler(isDetached: Bool) {

@@ -104,26 +104,6 @@ struct Guarantee02Tests {
     #expect(stage.isDrained)
   }
 
-  @Test(
-    "cancelled on the main actor, no handler that awaits nothing begins there",
-    arguments: CallForm.allCases.filter(\.isOnMainActor))
-  @MainActor
-  func onTheMainActor(form: CallForm) async {
-    for round in rounds(8) {
-      let (hub, log) = (DelegateHub(), Recorder<Int>())
-      hub.cast(1 + round % 2)
-      let cancelled = Guarded(false)
-      let call = Task.detached {
-        await form(hub.listeners) { _ in if cancelled.withLock({ $0 }) { log.record(round) } }
-      }
-      Threads.pause(round * 40)
-      hub.listeners.registry.unsubscribeAll()
-      cancelled.withLock { $0 = true }
-      _ = await call.value
-      #expect(log.history == [])
-    }
-  }
-
   @Test("on its own serial executor likewise", arguments: Reach.allCases)
   func onItsExecutor(reach: Reach) async {
     for _ in rounds(20) {

@@ -202,4 +202,37 @@ extension Guarantee04Tests {
       }
     }
   }
+
+  @Test("what waits for an executor that stands still does not keep the hub")
+  func standingHub() async {
+    let lifetimes = Lifetimes()
+    let executor = ManualExecutor()
+    var events: Events<Int>? = Events<Int>()
+    weak let hub = events?.hub
+    guard let stream = events?.registry.stream() else { return }
+    let loop = Task { await stream.reduce(into: []) { $0.append($1) } }
+    let kept = Hearer { [tracked = lifetimes.make()] _ in _ = tracked }
+    func subscribe(_ kept: consuming Hearer) {
+      hub?.subscribe(kept, to: (any Hearing).self, hold: .strongly)
+    }
+    subscribe(consume kept)
+    let (ended, waiting) = (Hearer(), Recorder<Int>())
+    let open = Hearer { waiting.record($0) }
+    let token = hub?.subscribe(ended, to: (any Hearing).self, on: executor)
+    let openToken = hub?.subscribe(open, to: (any Hearing).self, on: executor)
+    hub?[(any Hearing).self].notify { try await $0.hear(1) }
+    _ = await hub?.drain(within: .milliseconds(20))
+    token?.cancel()
+    events = nil
+    #expect(await loop.value == [])
+    while hub != nil || lifetimes.alive > 0 { await Task.yield() }
+    // What was posted for the other one is delivered all the same, and then its subscription ends.
+    #expect(openToken?.isActive == true)
+    while openToken?.isActive == true {
+      executor.run()
+      await Task.yield()
+    }
+    #expect(waiting.events == [1])
+    withExtendedLifetime((ended, open)) {}
+  }
 }

@@ -85,22 +85,27 @@ struct Guarantee04Tests {
     for obituary in obituaries { await obituary.death() }
   }
 
-  @Test("a held subscriber lives until its subscription ends, a handler of it included")
+  @Test("a held subscriber lives until its subscription has ended, and its handler has returned")
   func held() {
-    for removal in Removal.allCases {
-      let (stage, gate, probe) = (Stage(), Gate(), Guarded<Probe?>(Probe("held")))
-      let obituary = probe.withLock { Obituary(of: $0!) }
-      let subscription = removal.subscribe(probe.withLock { $0! }, to: stage.hub, hold: .strongly)
-      _ = probe.take()
-      stage.listeners.notify { _ in await gate.pass() }
-      stage.run()
-      #expect(!obituary.isDead && subscription.isActive)
-      if let probe = stage.listeners.subscribers.first as? Probe {
-        removal.remove(probe, subscription, from: stage.hub)
+    // Replaced if there is no removal.
+    let removals = Removal.allCases.map(Optional.some) + [nil]
+    for reach in [Reach.notifyAsynchronously, .vote, .collect] {
+      for removal in removals {
+        let (stage, gate, probe) = (Stage(), Gate(), Guarded<Probe?>(Probe("held")))
+        let (obituary, heir) = (probe.withLock { Obituary(of: $0!) }, Probe("held"))
+        let subscription = (removal ?? .unsubscribeByID).subscribe(
+          probe.withLock { $0! }, to: stage.hub, hold: .strongly)
+        _ = probe.take()
+        let call = stage.start { await reach.call($0) { _ in await gate.pass() } }
+        #expect(!obituary.isDead && subscription.isActive && gate.arrived == 1)
+        if removal == nil { Removal.unsubscribeByID.subscribe(heir, to: stage.hub) }
+        if let removal, let probe = stage.listeners.subscribers.first as? Probe {
+          removal.remove(probe, subscription, from: stage.hub)
+        }
+        #expect(!obituary.isDead && !subscription.isActive)
+        stage.open(gate)
+        #expect(call.result != nil && obituary.isDead, "\(reach), \(removal as Any)")
       }
-      #expect(!obituary.isDead && !subscription.isActive)
-      stage.open(gate)
-      #expect(obituary.isDead, "\(removal)")
     }
   }
 

@@ -4,59 +4,6 @@ import Testing
 
 @Suite("Guarantee 6: apart", .inTurn)
 struct Guarantee06Tests {
-  /// What one of the subscribers does, where it stands.
-  enum Conduct: CaseIterable {
-    case suspends, throwsErrors, blocks
-  }
-
-  @Test("one that is suspended, throws or blocks delays nobody", arguments: Conduct.allCases)
-  func conduct(_ conduct: Conduct) async {
-    for place in [0, 5, 9] {
-      // One thread is taken by the one that blocks, the other one is enough for everybody else.
-      let hub = DelegateHub(ManualClock(), on: conduct == .suspends ? nil : ThreadPool(threads: 2))
-      let (gate, blockade, probes) = (Gate(), Blockade(), Probe.many(10))
-      for probe in probes { hub.subscribe(probe, to: Listener.self) }
-      hub.subscribe(probes[place], to: Bystander.self)
-      let handle: @Sendable (any Listener, Int) throws -> Void = { probe, number in
-        if conduct == .throwsErrors, probe.name == "\(place)", number % 2 == 0 { throw Refusal() }
-        probe.log.record(number)
-      }
-      let begin: @Sendable (any Listener) async -> Void = { probe in
-        guard probe.name == "\(place)" else { return }
-        if conduct == .suspends { await gate.pass() }
-        if conduct == .blocks { blockade.enter() }
-      }
-      hub.listeners.notify(begin)
-      if conduct == .suspends { await gate.arrivals() }
-      if conduct == .blocks { await blockade.entry() }
-      for number in 0..<100 {
-        if number % 3 == 0 {
-          hub.listeners.notify { probe in
-            await Task.yield()
-            try handle(probe, number)
-          }
-        } else {
-          hub.listeners.notify { try handle($0, number) }
-        }
-      }
-      for (number, probe) in probes.enumerated() where number != place {
-        #expect(await probe.log.history(of: 100) == Array(0..<100))
-      }
-      // Not in another protocol, either, nor with questions.
-      #expect(await hub.bystanders.ask(combining: .all()) { $0.name } == ["\(place)"])
-      await hub.bystanders.notifyAndWait { $0.log.record(-1) }
-      gate.open()
-      if conduct == .blocks {
-        #expect(probes[place].log.history == [-1])
-        #expect(blockade.end(), "somebody waited for it at \(place)")
-      }
-      await hub.drain()
-      let own =
-        conduct == .throwsErrors ? stride(from: 1, to: 100, by: 2).map { $0 } : Array(0..<100)
-      #expect(probes[place].log.history.filter { $0 >= 0 } == own, "\(place)")
-    }
-  }
-
   @Test("a long backlog of short handlers delays nobody: after 256 of them others go first")
   func backlogs() {
     // One thread, as if all others were taken as well.

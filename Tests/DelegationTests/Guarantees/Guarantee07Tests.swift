@@ -28,35 +28,6 @@ struct Guarantee07Tests {
     #expect(work[0] == work[1] && work[0] == [1, 1])
   }
 
-  @Test("it works from plain threads, from a handler, an init and a deinit")
-  func fromAnywhere() async {
-    final class Ephemeral: Sendable {
-      let hub: DelegateHub
-      init(_ hub: DelegateHub) {
-        self.hub = hub
-        hub.listeners.notify { $0.log.record(1) }
-      }
-      deinit {
-        hub.listeners.notify { $0.log.record(2) }
-      }
-    }
-    let (hub, probe) = (DelegateHub(), Probe())
-    hub.subscribe(probe, to: Listener.self)
-    _ = Ephemeral(hub)
-    _ = await probe.log.history(of: 2)
-    Thread {
-      for number in 3..<10 { hub.listeners.notify { $0.log.record(number) } }
-      hub.listeners.notify { probe in
-        await Task.yield()
-        probe.log.record(10)
-        // Not in the handler's place.
-        hub.listeners.notify { $0.log.record(12) }
-        probe.log.record(11)
-      }
-    }.start()
-    #expect(await probe.log.history(of: 12) == Array(1...12))
-  }
-
   @Test("with nobody subscribed it keeps nothing and starts nothing", arguments: [false, true])
   func nobody(hadSomebody: Bool) {
     let (stage, lifetimes) = (Stage(), Lifetimes())

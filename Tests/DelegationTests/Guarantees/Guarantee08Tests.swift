@@ -21,31 +21,6 @@ struct Guarantee08Tests {
     #expect(hub.statistics().questions.answered == Self.sideBySide.count * count)
   }
 
-  @Test("answers that come in any order are given in the order of subscription")
-  func anyOrder() async {
-    for _ in rounds(10) {
-      let (hub, gates) = (DelegateHub(), (0..<20).map { _ in Gate() })
-      let (answered, order) = (Recorder<Int>(), Array(0..<20).shuffled())
-      let names = hub.cast(20).map(\.name)
-      let answer: @Sendable (any Listener) async -> String = { probe in
-        let number = Int(probe.name)!
-        // Every third one answers at once, and is held up by nobody.
-        if number % 3 > 0 { await gates[number].pass() }
-        answered.record(number)
-        return probe.name
-      }
-      async let answers = hub.listeners.ask(combining: .all(), answer)
-      async let replies = hub.listeners.collect(answer)
-      _ = await answered.history(of: 14)
-      for number in order where number % 3 > 0 {
-        await gates[number].arrivals(2)
-        gates[number].open()
-      }
-      #expect(await answers == names)
-      #expect(await replies.map { try? $0.result.get() } == names)
-    }
-  }
-
   @Test("a vote within a vote is asked side by side, too, and a hundred deep")
   func nested() async {
     let (hub, gate) = (DelegateHub(), Gate())

@@ -76,30 +76,6 @@ struct Guarantee09Tests {
     }
   }
 
-  @Test("all who had begun are cancelled, each once, when the outcome is fixed, and not before")
-  func cancelled() async {
-    let (hub, gate, cancelled) = (DelegateHub(), Gate(), Recorder<String>())
-    hub.cast(10)
-    let outcome = await hub.listeners.vote { probe in
-      if probe.name == "9" {
-        await gate.arrivals(9)
-        #expect(!Task.isCancelled && cancelled.count == 0)
-        return false
-      }
-      await withTaskCancellationHandler {
-        await gate.pass()
-      } onCancel: {
-        cancelled.record(probe.name)
-      }
-      return true
-    }
-    #expect(!outcome)
-    #expect(await cancelled.history(of: 9).sorted() == (0..<9).map(String.init))
-    let drain = Task { await hub.drain().isEmpty }
-    gate.open()
-    #expect(await drain.value && cancelled.count == 9)
-  }
-
   @Test("those that have not begun are not called", arguments: Decision.allCases)
   func unbegun(decision: Decision) {
     let (stage, asked) = (Stage(), Recorder<String>())
@@ -169,53 +145,5 @@ struct Guarantee09Tests {
     gate.open()
     #expect(await hub.drain().isEmpty)
     withExtendedLifetime(probes) {}
-  }
-
-  /// Decides when it has heard five, and keeps a history of its calls.
-  private struct Enough: Combiner {
-    let calls: Recorder<String>
-    var received: [Int] = []
-
-    mutating func begin(asking count: Int) -> [Int]? {
-      calls.record("begin \(count)")
-      return nil
-    }
-    mutating func receive(_ response: Int, from position: Int) -> [Int]? {
-      calls.record("receive \(position)")
-      defer { calls.record("end of receive \(position)") }
-      received.append(response)
-      return received.count == 5 ? received : nil
-    }
-    mutating func receiveNothing(from position: Int) -> [Int]? {
-      calls.record("miss \(position)")
-      return nil
-    }
-    mutating func finish() -> [Int] {
-      calls.record("finish")
-      return received
-    }
-  }
-
-  @Test("a combiner hears each once, one at a time, and after its decision nothing")
-  func combinerCalls() async {
-    for round in rounds(30) {
-      let (hub, gate, calls) = (DelegateHub(), Gate(), Recorder<String>())
-      // If it never decides, it is asked to finish.
-      let count = round % 10 == 0 ? 1 : 8
-      hub.cast(count)
-      let outcome = await hub.listeners.ask(combining: Enough(calls: calls)) { probe in
-        if Int(probe.name)! % 2 == 0 { await Task.yield() }
-        gate.arrive()
-        if probe.name == "7" { await gate.arrivals(8) }
-        return Int(probe.name)!
-      }
-      // One that had been claimed and had not begun at the decision is not asked, and does not arrive.
-      for _ in 0..<8 { gate.arrive() }
-      await hub.drain()
-      var expected = ["begin \(count)"]
-      for number in outcome { expected += ["receive \(number)", "end of receive \(number)"] }
-      if count == 1 { expected.append("finish") }
-      #expect(calls.history == expected && Set(outcome).count == min(5, count))
-    }
   }
 }

@@ -21,33 +21,20 @@ extension Guarantee10Tests {
     #expect(ask.result == ["false", "thrown", "false"])
   }
 
-  @Test("a gate that nobody keeps lets nobody in with `ofAtLeast:`, at the first call and later")
-  func deadGate() {
-    do { stage.hub.subscribe(Probe("gate"), to: Listener.self) }
-    for _ in 0..<2 {
-      let outcomes = stage.perform { hub in
-        [
-          await hub.listeners.vote(by: .unanimous(ofAtLeast: 1)) { _ in true },
-          await hub.listeners.vote(by: .nobody(ofAtLeast: 1)) { _ in false },
-          await hub.listeners.vote { _ in true },
-        ]
-      }
-      #expect(outcomes == [false, false, true])
-    }
-  }
-
-  /// What becomes of one whose actor is busy.
+  /// What becomes of one whose actor is busy, or whose executor stands still.
   enum Fate: CaseIterable { case stays, isCancelled, isUnsubscribed, dies }
 
   @Test(
     "who is gone before its actor is free is not there; who stays is late, and is not called later",
-    arguments: Fate.allCases)
+    arguments: Fate.allCases, [false, true])
   @MainActor
-  func hindered(fate: Fate) async {
+  func hindered(fate: Fate, hasExecutor: Bool) async {
+    let stuck = ManualExecutor()
     let told = Recorder<String>()
     let stage = Stage { $0.onIncident = { told.record("\($0.kind) \($0.duration ?? .zero)") } }
     var there: Probe? = Probe("there")
-    let subscription = stage.hub.subscribe(there!, to: Listener.self)
+    let subscription = stage.hub.subscribe(
+      there!, to: Listener.self, on: hasExecutor ? stuck : nil)
     let second = Duration.seconds(1)
     // The main actor is here.
     let vote = stage.start {
@@ -63,6 +50,11 @@ extension Guarantee10Tests {
         $0.name
       }
     }
+    let pass = stage.start {
+      await $0.listeners.pass("v", eachWithin: second, absent: .counts(as: "late")) {
+        @MainActor in $1 + $0.name
+      }
+    }
     switch fate {
     case .stays: break
     case .isCancelled: subscription.cancel()
@@ -72,11 +64,14 @@ extension Guarantee10Tests {
     stage.advance(by: second)
     let isLate = fate == .stays
     #expect(vote.result == isLate && replies.result == (isLate ? 1 : 0))
-    #expect(turn.result == .some(isLate ? "late" : nil))
-    while stage.perform({ await $0.drain(within: .zero) })?.isEmpty != true { await Task.yield() }
+    #expect(turn.result == .some(isLate ? "late" : nil) && pass.result == (isLate ? "late" : "v"))
+    while stage.perform({ await $0.drain(within: .zero) })?.isEmpty != true {
+      stuck.run()
+      await Task.yield()
+    }
     let late = told.history.filter { $0.hasPrefix("late") }
     // For no time: their handlers have not begun, and do not.
-    #expect(late == Array(repeating: "late 0.0 seconds", count: isLate ? 3 : 0))
+    #expect(late == Array(repeating: "late 0.0 seconds", count: isLate ? 4 : 0))
     #expect(stage.hub.statistics().questions.asked == 0)
     withExtendedLifetime(there) {}
   }

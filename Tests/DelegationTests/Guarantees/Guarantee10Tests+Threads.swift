@@ -91,4 +91,33 @@ extension Guarantee10Tests {
     gate.open()
     await hub.drain()
   }
+
+  @Test("a deadline that comes before the caller has begun to wait is not missed")
+  func earlyDeadline() async {
+    let hub = DelegateHub {
+      $0.clock = HastyClock()
+      $0.executor = PromptExecutor()
+    }
+    let (gate, returned) = (Gate(), Gate())
+    hub.cast(1)
+    Task {
+      let vote = await hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)) {
+        _ in
+        await gate.pass()
+        return true
+      }
+      #expect(!vote)
+      returned.arrive()
+    }
+    #expect(await returned.isReached)
+    gate.open()
+    await hub.drain()
+  }
+}
+
+/// Ends each sleep at once.
+private struct HastyClock: Clock {
+  let minimumResolution = Duration.nanoseconds(1)
+  var now: ContinuousClock.Instant { .now }
+  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {}
 }

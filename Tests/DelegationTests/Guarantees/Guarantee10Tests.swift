@@ -90,43 +90,6 @@ struct Guarantee10Tests {
     }
   }
 
-  @Test("calls at once have each their own deadline, and one that is decided leaves no alarm")
-  func ownDeadlines() {
-    let gates = [Gate(), Gate()]
-    stage.hub.cast(2)
-    let votes = (1...3).map { seconds in
-      stage.start { hub in
-        await hub.listeners.vote(within: .seconds(seconds), absent: .abstains) { _ in
-          await gates[0].pass()
-          return true
-        }
-      }
-    }
-    let patient = stage.start { hub in
-      await hub.listeners.vote(absent: .abstains) { _ in
-        await gates[0].pass()
-        return true
-      }
-    }
-    let decided = stage.start { hub in
-      await hub.listeners.vote(within: .seconds(9), absent: .abstains) { probe in
-        await gates[1].pass()
-        return probe.name == "0"
-      }
-    }
-    #expect(stage.alarms == 4)
-    stage.open(gates[1])
-    #expect(stage.alarms == 3 && decided.result == false)
-    for second in 1...3 {
-      stage.advance(by: .seconds(1))
-      #expect(votes.map { $0.result != nil } == (1...3).map { $0 <= second })
-    }
-    stage.advance(by: .seconds(1_000_000))
-    #expect(patient.result == nil && stage.alarms == 0)
-    stage.open(gates[0])
-    #expect(patient.result == true)
-  }
-
   @Test("an answer that comes after the deadline is late, even if nobody has heard the alarm")
   func afterTheDeadline() {
     stage.hub.cast(1)

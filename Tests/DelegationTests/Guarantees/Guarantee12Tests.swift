@@ -61,32 +61,6 @@ struct Guarantee12Tests {
     #expect(await hub.listeners.vote(by: .nobody) { _ in Task.isCancelled })
   }
 
-  @Test("one that is asked after the cancellation sees it, too", arguments: [false, true])
-  func askedLater(hasDeadline: Bool) {
-    let (stage, seen) = (Stage(), Recorder<Bool>())
-    stage.hub.cast(5)
-    let caller = Recorder<Stage.Act<Bool>>()
-    let start = Gate()
-    caller.record(
-      stage.start { hub in
-        await start.pass()
-        let answer: @Sendable (any Listener) async -> Bool = { probe in
-          seen.record(Task.isCancelled)
-          if probe.name == "1" {
-            caller.history[0].cancel()
-            await Task.yield()
-          }
-          return true
-        }
-        return hasDeadline
-          ? await hub.listeners.vote(within: .seconds(3600), absent: .abstains, answer)
-          : await hub.listeners.vote(answer)
-      })
-    stage.open(start)
-    #expect(seen.history == [false, false, true, true, true])
-    stage.advance(by: .seconds(3600))
-  }
-
   @Test("a handler that never suspends sees it, on the only thread as well", arguments: [1, 4])
   func spinning(count: Int) async {
     for isAlone in [false, true] {

@@ -112,4 +112,24 @@ extension Guarantee13Tests {
       }
     }
   }
+
+  @Test("cancel holds though another subscription takes the id at that moment")
+  @MainActor
+  func cancelledMeanwhile() async {
+    for _ in races(300) {
+      let delegates = Delegates<any Hearing>()
+      let heard = Recorder<String>()
+      let first = Hearer()
+      let second = Hearer()
+      let token = delegates.registry.subscribe(first, id: "one")
+      delegates.notify { @MainActor in heard.record($0 === first ? "first" : "second") }
+      let taking = Task.detached { delegates.registry.subscribe(second, id: "one") }
+      for _ in 0..<Int.random(in: 0..<200) where heard.count == 0 { Threads.pause() }
+      token.cancel()
+      let count = heard.count
+      _ = await taking.value
+      await delegates.hub.drain()
+      #expect(heard.events.dropFirst(count).filter { $0 == "first" }.isEmpty)
+    }
+  }
 }

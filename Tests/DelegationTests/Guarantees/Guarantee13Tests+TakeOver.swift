@@ -58,24 +58,6 @@ extension Guarantee13Tests {
     }
   }
 
-  @Test("one whose handler waits for the main actor stays the older one's, and is told once")
-  @MainActor
-  func onTheMainActor() async {
-    for round in rounds(20) {
-      let (hub, probes) = (DelegateHub(), Probe.many(3))
-      hub.subscribe(probes[0], to: Listener.self, id: "a")
-      hub.listeners.notify { @MainActor in $0.log.record(1) }
-      hub.listeners.notify { $0.log.record(2) }
-      hub.listeners.notify { @MainActor in $0.log.record(3) }
-      // This test occupies the main actor, for which the worker comes to wait.
-      Threads.pause(round * 10)
-      for probe in probes.dropFirst() { hub.subscribe(probe, to: Listener.self, id: "a") }
-      #expect(await hub.drain().isEmpty)
-      #expect(probes.flatMap(\.log.history) == [1, 2, 3], "each in its place")
-      #expect(hub.counted == counts(handled: 3))
-    }
-  }
-
   @Test("drain does not return while a successor takes over what waits")
   func drain() async {
     let pool = ThreadPool(threads: 3)
@@ -98,5 +80,29 @@ extension Guarantee13Tests {
       #expect(left.waiting + left.handling == 0, "round \(round): \(left)")
       await takeOver.value
     }
+  }
+
+  @Test("what a worker has taken for one that only the hub keeps is not lost when it is replaced")
+  @MainActor
+  func keptByTheHub() async {
+    let delegates = Delegates<any Hearing>()
+    let lifetimes = Lifetimes()
+    let heard = Recorder<Int>()
+    func subscribe() -> DelegateHub.Subscription {
+      let hearer = Hearer { [tracked = lifetimes.make()] _ in _ = tracked }
+      return delegates.registry.subscribe(hearer, id: "audit", hold: .strongly)
+    }
+    let token = subscribe()
+    // Its handler waits for this actor until this function awaits.
+    let outcome = Task.detached {
+      await delegates.notifyAndWait { @MainActor _ in heard.record(1) }
+    }
+    while token.statistics.running == 0 { Threads.pause() }
+    let heir = subscribe()
+    let counts = await outcome.value
+    #expect(counts.isHandled && heard.events == [1], "\(counts)")
+    heir.cancel()
+    await delegates.hub.drain()
+    while lifetimes.alive > 0 { await Task.yield() }
   }
 }

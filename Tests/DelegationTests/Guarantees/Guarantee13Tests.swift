@@ -5,33 +5,6 @@ import Testing
 struct Guarantee13Tests {
   let stage = Stage()
 
-  @Test("to subscribe again is the same subscription: its place, what waits, one call for each")
-  func again() async {
-    let probes = Probe.many(4)
-    let subscriptions = probes.map { stage.hub.subscribe($0, to: Listener.self) }
-    func order() -> String? {
-      stage.perform { await $0.listeners.ask(combining: .all()) { $0.name }.joined() }
-    }
-    stage.listeners.notify { $0.log.record(1) }
-    for (number, priority, expected) in [
-      (1, -1, "0231"), (3, 5, "3021"), (2, 5, "2301"), (0, nil, "2301"), (3, 0, "2031"),
-      (2, 0, "0231"),
-      (1, 0, "0123"),
-    ] {
-      let again = stage.hub.subscribe(probes[number], to: Listener.self, priority: priority)
-      #expect(again == subscriptions[number] && order() == expected)
-      #expect(again.hashValue == subscriptions[number].hashValue)
-    }
-    stage.listeners.notify { $0.log.record(2) }
-    stage.run()
-    #expect(probes.allSatisfy { $0.log.history == [1, 2] } && stage.listeners.count == 4)
-    // Who comes back after its subscription ended has a new one, at the end.
-    subscriptions[0].cancel()
-    let new = stage.hub.subscribe(probes[0], to: Listener.self)
-    subscriptions[0].cancel()
-    #expect(new != subscriptions[0] && new.isActive && order() == "1230")
-  }
-
   @Test("subscribed by many at once, again and again, amid a storm, it is one, called once each")
   func storm() async {
     for _ in rounds(20) {

@@ -85,36 +85,6 @@ extension Guarantee14Tests {
     }
   }
 
-  /// What handlers wait for that wait at the same time.
-  enum Wait: CaseIterable {
-    case drains, notifyAndWait, cancelsNext, drainsNextHub, mixed
-  }
-
-  @Test("from outside it waits for a handler that drains; a task left behind waits for all")
-  func leftBehind() {
-    let (leaving, handling, events) = (Gate(), Gate(), Recorder<String>())
-    let (hub, executor) = (stage.hub, stage.executor)
-    hub.cast(1)
-    hub.listeners.notify { _ in
-      await hub.drain()
-      Task(executorPreference: executor) {
-        await leaving.pass()
-        await hub.drain()
-        events.record("left behind")
-      }
-      await Task.yield()
-    }
-    hub.listeners.notify { _ in
-      await handling.pass()
-      events.record("handled")
-    }
-    let drain = stage.start { await $0.drain().isEmpty }
-    stage.open(leaving)
-    #expect(events.history == [] && drain.result == nil)
-    stage.open(handling)
-    #expect(events.history == ["handled", "left behind"] && drain.result == true)
-  }
-
   @Test("a task left behind by a voter waits for the handler that asked it, which is another hub's")
   func leftBehindByVoter() {
     let (hub, executor) = (stage.hub, stage.executor)

@@ -144,31 +144,4 @@ struct Guarantee16Tests {
     // A storm in which nothing of the kind happened would prove nothing.
     #expect(counts.expired > 0 && counts.dropped > 0 && counts.cancelled > 0)
   }
-
-  @Test("no count of a subscriber is ever negative while its mailbox overflows")
-  func overflow() async {
-    let (pool, hub) = (Self.pool, DelegateHub(.init(executor: Self.pool, onIncident: { _ in })))
-    hub.subscribe(Probe(), to: Listener.self, hold: .strongly, mailbox: .dropOldest(limit: 2))
-    let (end, problems) = (Gate(), Recorder<String>())
-    let posts = rounds(10_000)
-    await withTaskGroup { group in
-      group.addTask(executorPreference: pool) {
-        for number in posts {
-          hub.listeners.notify { _ in }
-          if number % 16 == 0 { await Task.yield() }
-        }
-        end.arrive()
-      }
-      for _ in 0..<4 {
-        group.addTask(executorPreference: pool) {
-          while end.arrived == 0, problems.history.isEmpty {
-            for problem in hub.statistics().problems { problems.record(problem) }
-          }
-        }
-      }
-    }
-    #expect(problems.history == [])
-    await hub.drain()
-    #expect(hub.counted.handled + hub.counted.dropped == posts.count)
-  }
 }

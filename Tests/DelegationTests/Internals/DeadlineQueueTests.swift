@@ -29,9 +29,7 @@ struct DeadlineQueueTests {
 
   @Test("after every history of six steps the alarms are a list's, and a sleeper wakes in time")
   func agreesWithList() {
-    let exploration = AlarmsWorld().explore(upTo: 6)
-    #expect(exploration.fault == nil)
-    #expect(exploration.histories > 2_000)
+    #expect(AlarmsWorld().explore(upTo: 6) == nil)
   }
 
   @Test("what is due comes in order, however many there are and are cancelled", arguments: seeds(8))

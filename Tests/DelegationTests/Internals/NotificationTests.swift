@@ -20,11 +20,6 @@ struct NotificationTests {
     }
   }
 
-  @Test("each passes a receipt once, as it ends, and none of another protocol", arguments: seeds(1))
-  func receipts(seed: UInt64) {
-    for round in 0..<200 { play(seed: seed &* 1_000 &+ UInt64(round)) }
-  }
-
   @Test("what a peak of calls has kept is given back when they have returned")
   func peak() {
     var queue = ReceiptQueue()
@@ -52,42 +47,5 @@ struct NotificationTests {
     #expect(!DelegateHub.Outcome(receipt, of: receipt).left.isEmpty)
     receipt.pass(as: .failed)
     #expect(DelegateHub.Outcome(receipt, of: receipt).left.isEmpty)
-  }
-
-  private func play(seed: UInt64) {
-    let board = Board()
-    defer { board.clear() }
-    var dice = Dice(seed: seed)
-    let subscribers = (0..<3).map { _ in Nobody() }
-    var nodes = subscribers.map {
-      board.subscribe($0, id: 1, mailbox: dice.roll(2) == 0 ? .latest : nil)
-    }
-    nodes = [nodes[2], board.subscribe(subscribers[0]), board.subscribe(subscribers[1])]
-    var receipts: [(receipt: Receipt, addressed: Int)] = []
-    for _ in 0..<12 {
-      let node = nodes[dice.roll(3)]
-      switch dice.roll(5) {
-      case 0, 1:
-        let receipt = Receipt(admitting: nil)
-        #expect(!nodes.contains { $0.hasPending(receipt) })
-        receipts.append((receipt, nodes.count(where: \.isOpen)))
-        board.post(receipt: receipt)
-      case 2: board.post()
-      case 3: node.visit()
-      default: if dice.roll(3) == 0 { node.terminate(as: .expired) }
-      }
-      for (receipt, addressed) in receipts {
-        let owing = nodes.count { $0.hasPending(receipt) }
-        let outcome = DelegateHub.Outcome(receipt)
-        let outstanding = receipt.outstanding.value
-        #expect(outstanding == owing && outcome.addressed == addressed && outcome.failed == 0)
-        #expect(outcome.handled + outcome.missed + owing == addressed)
-      }
-    }
-    for node in nodes { node.visit() }
-    let left = receipts.count { $0.receipt.outstanding.value > 0 }
-    #expect(left == 0)
-    let sum = nodes.map(\.account).reduce(into: Account()) { $0 += $1 }
-    #expect(sum.waiting + sum.handling == 0)
   }
 }

@@ -9,50 +9,26 @@ protocol SmallWorld {
   ///
   /// - Returns: what is wrong now, if anything.
   mutating func take(_ step: Step) -> String?
-  /// What is wrong once a history has come to its end, if anything.
-  func fault() -> String?
 }
 
 extension SmallWorld {
-  func fault() -> String? { nil }
-}
-
-/// What going through all histories came to.
-struct Exploration: CustomStringConvertible {
-  /// How many histories were gone through.
-  var histories = 0
-  /// The first thing found wrong, and the steps that led there.
-  var fault: String?
-
-  var description: String { "\(histories) histories, \(fault ?? "no fault")" }
-}
-
-extension SmallWorld {
-  /// Goes through all histories of that many steps, or that end before, and stops at the first fault.
-  func explore(upTo length: Int) -> Exploration {
-    var exploration = Exploration()
+  /// Goes through all histories of that many steps, or that end before.
+  ///
+  /// - Returns: the first thing found wrong, and the steps that led there.
+  func explore(upTo length: Int) -> String? {
     var path: [Step] = []
-    explore(length, &path, &exploration)
-    return exploration
+    return explore(length, &path)
   }
 
-  private func explore(_ length: Int, _ path: inout [Step], _ exploration: inout Exploration) {
-    let steps = length > 0 ? steps : []
-    if steps.isEmpty {
-      exploration.histories += 1
-      if let fault = fault() { exploration.fault = "\(fault) at the end of \(path)" }
-    }
-    for step in steps {
+  private func explore(_ length: Int, _ path: inout [Step]) -> String? {
+    for step in length > 0 ? steps : [] {
       var world = self
       path.append(step)
-      if let fault = world.take(step) {
-        exploration.fault = "\(fault) after \(path)"
-      } else {
-        world.explore(length - 1, &path, &exploration)
-      }
+      if let fault = world.take(step) { return "\(fault) after \(path)" }
+      if let fault = world.explore(length - 1, &path) { return fault }
       path.removeLast()
-      if exploration.fault != nil { return }
     }
+    return nil
   }
 }
 

@@ -48,9 +48,6 @@ final class Board: Sendable {
       by: DeadlineQueue(clock: ContinuousClock(), executor: nil), telling: { _ in })
   }
 
-  /// How many workers are counted.
-  var workers: Int { core.workers.value }
-
   func subscribe(
     _ subscriber: AnyObject & Sendable, id: (any Hashable & Sendable)? = nil, priority: Int? = nil,
     mailbox: DelegateHub.MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil

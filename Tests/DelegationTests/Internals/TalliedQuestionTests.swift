@@ -202,25 +202,6 @@ struct TalliedQuestionTests {
     #expect(Sums.takeDecision(of: question).get() == 5 && question.core.workers.value == 0)
   }
 
-  @Test("those that still run are cancelled in a task of their own, and only if there are any")
-  func cancelling() {
-    defer { board.clear() }
-    for asked in 1...2 {
-      let (executor, stuck) = (ManualExecutor(), ManualExecutor())
-      let question = question(asking: asked, on: executor, Script(decisive: 1))
-      let straggler = Task<Void, any Error>(executorPreference: stuck) {}
-      let worker = Worker(for: question.core.number, caller: nil)
-      question.keep(straggler, of: worker)
-      question.take(1, from: 0, of: nodes)
-      #expect(outcome(question) == 1)
-      #expect(!straggler.isCancelled && question.isCancelled == (asked == 2))
-      executor.run()
-      #expect(straggler.isCancelled == (asked == 2))
-      stuck.run()
-      withExtendedLifetime(worker) {}
-    }
-  }
-
   @Test("who comes to a place after the decision is not asked, though its claim was there before")
   func heir() {
     defer { board.clear() }

@@ -6,8 +6,7 @@ import Testing
 struct WaitingTests {
   @Test("after every history of steps the waiters go on that may, and one knows who waits")
   func agreesWithModel() {
-    let exploration = CountWorld().explore(upTo: CountWorld.length)
-    #expect(exploration.fault == nil && exploration.histories > 9_000)
+    #expect(CountWorld().explore(upTo: CountWorld.length) == nil)
   }
 
   @Test("none waits for ever, however falls and waits meet", arguments: [0, 1, 2])

@@ -100,22 +100,6 @@ struct WeakReferenceTests {
     #expect(alive > 0)
   }
 
-  @Test("loads from many threads, and references that come and go, leave the counts as they were")
-  func manyLoads() {
-    var plain: Plain? = Plain(lifetimes)
-    let references = References(plain!, plain!)
-    Threads.run(3) { _ in
-      var kept: [any Bound] = []
-      for round in rounds(3000) {
-        if let loaded = references.bound.load(as: (any Bound).self) { kept.append(loaded) }
-        if round % 7 == 0 { kept.removeAll() }
-      }
-    }
-    #expect(isKnownUniquelyReferenced(&plain))
-    plain = nil
-    #expect(lifetimes.alive == 0)
-  }
-
   @Test("it refers to its object and to no other, also to none that lives where a dead one did")
   func refersTo() {
     for _ in 0..<1000 {

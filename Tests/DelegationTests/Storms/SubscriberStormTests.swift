@@ -45,7 +45,7 @@ struct SubscriberStormTests {
     }
     await hub.drain()
     #expect(wrong.history.isEmpty, "\(wrong.history.prefix(3))")
-    #expect(await hub.accounts().waiting == 0)
+    #expect(hub.counted.waiting == 0)
   }
 
   /// Subscribes objects of its own, and looks whether they are asked.

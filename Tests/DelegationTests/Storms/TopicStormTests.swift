@@ -44,36 +44,6 @@ struct TopicStormTests {
     #expect(wrong.history.isEmpty, "\(wrong.history)")
   }
 
-  @Test("while priorities change, each list is in an order that there has been")
-  func priorities() {
-    defer { board.clear() }
-    let subscribers = (0..<60).map { _ in Nobody() }
-    for subscriber in subscribers { _ = board.subscribe(subscriber) }
-    let all = Array(1...subscribers.count)
-    let (ended, readers) = (Count(), 3)
-    Threads.run(readers + 1) { [board, wrong] thread in
-      if thread == readers {
-        // One at a time is before all others, or none is.
-        var dice = Dice(seed: Effort.firstSeed)
-        while ended.value < readers {
-          let subscriber = subscribers[dice.roll(subscribers.count)]
-          _ = board.subscribe(subscriber, priority: 1)
-          _ = board.subscribe(subscriber, priority: 0)
-          if dice.roll(8) == 0 { Threads.pause() }
-        }
-      } else {
-        for _ in races(2_000) where wrong.history.isEmpty {
-          let serials = board.topic.snapshot().map(\.serial)
-          if !serials.dropFirst().elementsEqual(all.filter { $0 != serials.first }) {
-            wrong.record("\(serials)")
-          }
-        }
-        ended.add(1)
-      }
-    }
-    #expect(wrong.history.isEmpty, "\(wrong.history.prefix(3))")
-  }
-
   @Test("what is posted while a delivery begins is that one's, or has another one requested")
   func deliveries() {
     defer { board.clear() }

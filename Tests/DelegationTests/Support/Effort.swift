@@ -51,15 +51,6 @@ func rounds(_ usual: Int, atLeast least: Int = 1) -> Range<Int> {
   0..<Effort.count(usual, atLeast: least)
 }
 
-/// Some of the cases that there are: one in so many in a usual run, and all of them in one of that much more
-/// effort; see ``Effort``.
-///
-/// The first seed says which ones.
-func some<Case>(of all: [Case], oneIn usual: Int) -> [Case] {
-  let step = max(1, Int((Double(usual) / max(1, Effort.factor)).rounded()))
-  return stride(from: Int(Effort.firstSeed % UInt64(step)), to: all.count, by: step).map { all[$0] }
-}
-
 /// How often a race between threads repeats: that often in a usual run, unless the machine is so busy
 /// that its time is up before; see ``Effort`` and ``Meeting``.
 func races(_ usual: Int) -> some Sequence<Int> {

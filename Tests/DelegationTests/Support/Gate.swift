@@ -35,6 +35,15 @@ final class Gate: Sendable {
   /// How many have arrived so far.
   var arrived: Int { state.withLock { $0.arrived } }
 
+  /// Waits until somebody has arrived, at most a minute.
+  var isReached: Bool {
+    get async {
+      let end = ContinuousClock.now + .seconds(60)
+      while arrived == 0, ContinuousClock.now < end { await Task.yield() }
+      return arrived > 0
+    }
+  }
+
   /// Lets all pass from now on.
   func open() { update { $0.isOpen = true } }
 

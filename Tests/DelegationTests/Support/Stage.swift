@@ -45,9 +45,6 @@ final class Stage: Sendable {
     start(body).result
   }
 
-  /// What has become of all notifications, of which none may be missing.
-  var accounts: DelegateHub.Statistics.Counts? { perform { await $0.accounts() } }
-
   /// How many deadlines are set and have not come.
   var alarms: Int { hub.core.deadlines.alarms.withLock { $0.actions.count } }
 

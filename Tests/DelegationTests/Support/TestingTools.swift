@@ -14,13 +14,6 @@ extension DelegateHub {
 
   /// A hub that works only when told to, by the system's clock.
   init(on executor: any TaskExecutor) { self.init { $0.executor = executor } }
-
-  /// What has become of all notifications, of which none may be missing.
-  nonisolated func accounts() async -> Statistics.Counts {
-    let statistics = statistics()
-    #expect(statistics.counts.addressed == statistics.addressed, "\(statistics)")
-    return statistics.counts
-  }
 }
 
 extension DelegateHub.Configuration {
@@ -66,4 +59,22 @@ extension Recorder {
 
   /// Waits until there are that many events.
   func history(of count: Int) async -> [Event] { await events(atLeast: count) }
+}
+
+extension Task where Failure == Never {
+  /// Whether it has not ended after others have had their turns.
+  var isWaiting: Bool { get async { await !isDone } }
+
+  /// Whether it has ended.
+  var isDone: Bool {
+    get async {
+      let done = Gate()
+      Task<Void, Never> {
+        _ = await value
+        done.arrive()
+      }
+      for _ in 0..<50 { await Task<Never, Never>.yield() }
+      return done.arrived > 0
+    }
+  }
 }

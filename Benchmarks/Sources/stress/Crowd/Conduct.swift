@@ -73,7 +73,7 @@ struct Conduct: Sendable {
   private func leave(_ dice: inout Dice) {
     guard dice.hits(64), let subscription = watch.subscription.withLock(\.self) else { return }
     subscription.cancel()
-    world.tally.count(.itself)
+    watch.bar(after: .itself, allowing: 0)
   }
 
   /// Calls the hub from a handler, now and then.

@@ -65,8 +65,7 @@ final class Crowd: Part {
         world.violations.check(
           delegates.subscribers.count >= residents.count, "a list lacks a resident")
       case 1:
-        Visit(to: self, &dice).subscription.cancel()
-        world.tally.count(.cancel)
+        Visit(to: self, &dice).cancel()
       default:
         let event = Event(
           id: dice.next(), note: Note(poster: world.tasks + index, number: sequence))
@@ -79,10 +78,9 @@ final class Crowd: Part {
     }
   }
 
-  func audit() async -> String {
-    let world = world
+  func audit() async {
     await checkCalm(events: 100)
-    guard let statistics = delegates.statistics else { return "nothing was posted" }
+    guard let statistics = delegates.statistics else { return }
     let counts = statistics.counts
     world.violations.check("crowd, posted", hub: statistics.posted, own: account.posted.value)
     world.violations.check("crowd, handled", hub: counts.handled, own: account.handled.value)
@@ -100,6 +98,11 @@ final class Crowd: Part {
           + "\(account.posted.value), \(narrow.value) for some; the hub says \(counts)")
       world.hub.unsubscribe(resident.subscriber)
     }
+  }
+
+  var sum: String {
+    guard let statistics = delegates.statistics else { return "nothing was posted" }
+    let counts = statistics.counts
     return "\(statistics.posted.short) posted, \(statistics.addressed.short) addressed = "
       + "\(counts.handled.short) handled + \(counts.failed.short) failed + "
       + "\(counts.expired.short) died + \(counts.dropped.short) dropped + "

@@ -10,6 +10,8 @@ struct Producer: Sendable {
   var sequence = 0
   var sinceWaiting = 0
   var visits: [Visit] = []
+  /// Some that are over: as long as these are in memory, the hub could still call them.
+  var past: [Visit] = []
 
   /// Does one thing after another until a limit is reached.
   mutating func run() async {
@@ -37,7 +39,7 @@ struct Producer: Sendable {
       if sinceWaiting > 64 { await notifyAndWait(leaving: 8) }
     }
     // With those who are left go those who have died.
-    for visit in visits { crowd.world.hub.unsubscribe(visit.subscriber) }
+    for visit in visits + past { crowd.world.hub.unsubscribe(visit.subscriber) }
   }
 
   private mutating func event() -> Event {
@@ -75,16 +77,21 @@ struct Producer: Sendable {
   }
 
   private mutating func come() {
-    if visits.count == Self.mostVisits {
-      visits.removeFirst().subscription.cancel()
-      crowd.world.tally.count(.cancel)
-    }
+    if visits.count == Self.mostVisits { keep(visits.removeFirst()).cancel() }
     visits.append(Visit(to: crowd, &dice))
   }
 
   private mutating func leave() async {
     guard !visits.isEmpty else { return }
     let visit = visits.remove(at: dice.roll(visits.count))
+    if dice.hits(2) { keep(visit) }
     if let heir = await visit.leave(&dice) { visits.append(heir) }
+  }
+
+  @discardableResult
+  private mutating func keep(_ visit: Visit) -> Visit {
+    past.append(visit)
+    if past.count > 4 { past.removeFirst() }
+    return visit
   }
 }

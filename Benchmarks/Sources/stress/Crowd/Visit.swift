@@ -47,32 +47,35 @@ struct Visit: Sendable {
       mailbox: Self.mailbox(for: subscriber.conduct.temper, &dice))
   }
 
+  func cancel() {
+    subscription.cancel()
+    subscriber.conduct.watch.bar(after: .cancel)
+  }
+
   /// Sends it away, in one of the ways there are; returns the one that has taken its place, if any.
   func leave(_ dice: inout Dice) async -> Visit? {
-    let (world, hub) = (crowd.world, crowd.world.hub)
+    let (world, watch) = (crowd.world, subscriber.conduct.watch)
     // One that the hub keeps alive does not die of being let go of.
     switch dice.roll(hold == .strongly ? 7 : 9) {
-    case 0:
-      subscription.cancel()
-      world.tally.count(.cancel)
+    case 0: cancel()
     case 1, 4:
       let duration: Duration? = dice.hits(2) ? .milliseconds(50) : nil
       let left = await subscription.cancelAndWait(within: duration)
-      if left.isEmpty { subscriber.conduct.watch.bar() }
+      if left.isEmpty { watch.bar(after: .cancelAndWait, allowing: 0) }
       world.violations.check(left.isEmpty || duration != nil, "cancelAndWait left somebody")
-      world.tally.count(.cancelAndWait)
     case 2:
-      hub.unsubscribe(subscriber)
-      world.tally.count(.unsubscribe)
+      world.hub.unsubscribe(subscriber)
+      watch.bar(after: .unsubscribe)
     case 3:
       crowd.delegates.registry.unsubscribe(id: id)
-      world.tally.count(.unsubscribeID)
+      watch.bar(after: .unsubscribeID)
     case 5:
       subscription.finish()
       world.tally.count(.finish)
     case 6:
-      world.tally.count(.takeOver)
-      return Visit(to: crowd, id: id, &dice)
+      let heir = Visit(to: crowd, id: id, &dice)
+      watch.bar(after: .takeOver)
+      return heir
     default:
       world.tally.count(.death)
     }

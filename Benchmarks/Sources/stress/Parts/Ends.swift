@@ -3,6 +3,9 @@ import Foundation
 import Synchronization
 
 /// Hubs that are released while others post and cancel: what was posted is delivered, and nothing of the callers' stays.
+///
+/// Others are drained: what was posted before is handled then. Events are closed while guests come: all of them, and those
+/// who come later, hear the last one, and end.
 final class Ends: Part {
   static let name = "ends"
 
@@ -32,9 +35,14 @@ final class Ends: Part {
   init(in world: World) { self.world = world }
 
   func run() async {
-    await world.act(Self.name, max(1, world.tasks / 4)) { [self] _, dice in
+    await world.act(Self.name, max(2, world.tasks / 2)) { [self] index, dice in
       repeat {
+        if index % 2 == 1 {
+          await drain(&dice)
+          continue
+        }
         await releaseAmidPosts(&dice)
+        await close(&dice)
         rounds.add()
         world.tally.count(.hubReleased)
         // This costs a thread or two each time; the others are to have their turns.
@@ -76,9 +84,63 @@ final class Ends: Part {
     weak var letter: Letter?
   }
 
-  func audit() async -> String {
+  /// Several tasks post; some handlers run on a queue.
+  private func drain(_ dice: inout Dice) async {
+    let (hub, members, read) = (DelegateHub(), (0..<4).map { _ in Member() }, Counter())
+    for (index, member) in members.enumerated() {
+      hub.subscribe(member, to: (any Passer).self, on: index == 0 ? world.queue : nil)
+    }
+    let count = 1 + dice.roll(16)
+    await withDiscardingTaskGroup { group in
+      for _ in 0..<8 {
+        group.addTask {
+          for _ in 0..<count {
+            hub[(any Passer).self].notify { _ in
+              await Task.yield()
+              read.add()
+            }
+            await Task.yield()
+          }
+        }
+      }
+    }
+    await hub.drain()
+    world.violations.check(
+      read.value == 8 * count * members.count, "ends: a drain returned before all was handled")
+    withExtendedLifetime(members) {}
+  }
+
+  private func close(_ dice: inout Dice) async {
+    let (events, last, pause) = (Events<Int>(replaying: 1), 1 + dice.roll(8), dice.roll(8))
+    world.tally.count(.closed)
+    @Sendable func visit(after pause: Int) async {
+      for _ in 0..<pause { await Task.yield() }
+      var heard: [Int] = []
+      for await number in events.registry.stream() { heard.append(number) }
+      world.violations.check(
+        heard == Array((heard.first ?? 0)...last), "ends: a guest heard \(heard) up to \(last)")
+      let next = await events.registry.next { $0 > last }
+      world.violations.check(next == nil, "ends: closed events have brought another one")
+    }
+    await withDiscardingTaskGroup { group in
+      for guest in 0..<4 { group.addTask { await visit(after: guest * pause) } }
+      for number in 1...last {
+        events.post(number)
+        await Task.yield()
+      }
+      events.finish()
+      events.post(last + 1)
+    }
+    let late = events.registry.observe { _ in }
+    await events.hub.drain()
+    world.violations.check(!late.isActive, "ends: a late guest of closed events stays")
+  }
+
+  func audit() {
     world.violations.check("ends, letters that nobody read", hub: lost.value, own: 0)
-    return
-      "\(rounds.value.short) hubs released amid \(posted.value.short) posts, \(lost.value) of them lost"
+  }
+
+  var sum: String {
+    "\(rounds.value.short) hubs released amid \(posted.value.short) posts, \(lost.value) of them lost"
   }
 }

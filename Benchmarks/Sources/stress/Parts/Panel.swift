@@ -285,14 +285,18 @@ final class Panel: Part {
     }
   }
 
-  func audit() async -> String {
-    guard let questions = panel.statistics?.questions else { return "nothing was asked" }
+  func audit() {
+    guard let questions = panel.statistics?.questions else { return }
     // Some were late before they had begun.
     check(
       (begun.value...(begun.value + questions.late)).contains(questions.asked),
       "\(begun.value) handlers have begun, the hub says \(questions)")
     for regular in regulars { world.hub.unsubscribe(regular) }
     panel.registry.unsubscribe(id: "seat")
+  }
+
+  var sum: String {
+    guard let questions = panel.statistics?.questions else { return "nothing was asked" }
     return "\(inquiries.value.short) questions, \(questions.asked.short) asked = "
       + "\(questions.answered.short) answered + \(questions.failed.short) failed + "
       + "\(questions.late.short) late + \(questions.abandoned.short) abandoned"

@@ -114,8 +114,8 @@ final class Receipts: Part {
       "more wait than a window of \(Self.leaving) and \(world.tasks) posters allow")
   }
 
-  func audit() async -> String {
-    guard let statistics = clerks.statistics else { return "nothing was posted" }
+  func audit() {
+    guard let statistics = clerks.statistics else { return }
     let counts = statistics.counts
     let violations = world.violations
     violations.check("receipts, posted", hub: statistics.posted, own: posted.value)
@@ -128,7 +128,10 @@ final class Receipts: Part {
       own: missed.value)
     violations.check("receipts, packed", hub: resident.packed.value, own: wanted.value)
     world.hub.unsubscribe(resident)
-    return "\(addressed.value.short) addressed = \(handled.value.short) handled + "
+  }
+
+  var sum: String {
+    "\(addressed.value.short) addressed = \(handled.value.short) handled + "
       + "\(failed.value.short) failed + \(missed.value.short) missed, as the outcomes say; "
       + "\(wanted.value.short) with a window"
   }

@@ -190,8 +190,7 @@ final class Room: Part {
     await watcher.value
   }
 
-  func audit() async -> String {
-    let said = delivered.value + vetoed.value
+  func audit() {
     for witness in witnesses {
       world.violations.check("room, told", hub: witness.delivered.value, own: delivered.value)
       world.violations.check("room, told of vetoes", hub: witness.vetoed.value, own: vetoed.value)
@@ -199,8 +198,10 @@ final class Room: Part {
     observers.registry.unsubscribeAll()
     world.tally.count(.unsubscribeAll)
     world.hub.unsubscribe(moderator)
-    return
-      "\(said.short) messages = \(delivered.value.short) delivered + \(vetoed.value.short) vetoed, "
+  }
+
+  var sum: String {
+    "\((delivered.value + vetoed.value).short) messages = \(delivered.value.short) delivered + \(vetoed.value.short) vetoed, "
       + "told to \(witnesses.count) in order; \(mutings.value.short) rules came and went"
   }
 }

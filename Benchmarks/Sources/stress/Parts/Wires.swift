@@ -2,6 +2,9 @@ import Delegation
 
 /// Events: loops over streams, closures, `next`, `once` and `finish`, that take each event once, in order, and count what
 /// a limit has dropped.
+///
+/// Places are replaced again and again, by several tasks at once: by objects, closures and streams, on a queue and off it.
+/// To each place all comes once and in order, and one handler runs at a time, whoever has it.
 final class Wires: Part {
   static let name = "wires"
 
@@ -9,13 +12,23 @@ final class Wires: Part {
   private let posted: [Counter]
   /// One loop each.
   private let (all, few, latest): (EventStream<Note>, EventStream<Note>, EventStream<Note>)
-  /// Three loops.
+  /// One loop after another.
   private let shared: EventStream<Note>
+  /// What those have heard who have had each place.
+  private let places: [Watch]
+  private let replaced = Counter()
   private let observed = Counter()
   private let owned = Counter()
   private let owner = Owner()
 
   private final class Owner: Sendable {}
+
+  /// An object that has a place.
+  private final class Holder: EventReceiver {
+    private let place: Watch
+    init(_ place: Watch) { self.place = place }
+    func receive(_ note: Note) async { await Wires.take(note, at: place) }
+  }
 
   private var notes: Events<Note> { Events<Note>(of: world.hub) }
 
@@ -27,6 +40,10 @@ final class Wires: Part {
     few = registry.stream(mailbox: .dropOldest(limit: 16))
     latest = registry.stream(mailbox: .latest)
     shared = registry.stream()
+    places = (0..<4).map { _ in Watch(world, of: "a place", isGapless: true) }
+    for (id, place) in places.enumerated() {
+      registry.subscribe(Holder(place), id: id, hold: .strongly)
+    }
     registry.observe { [observed] _ in
       await Task.yield()
       observed.add()
@@ -41,51 +58,81 @@ final class Wires: Part {
       Notebook("a stream", in: world, isGapless: true),
       Notebook("a limited stream", in: world, isGapless: false),
       Notebook("a stream of the latest", in: world, isGapless: false),
+      Notebook("loop after loop", in: world, isGapless: true),
     ]
     let loops = zip([all, few, latest], books).map { stream, book in
       Task { for await note in stream { book.enter(note) } }
     }
-    let sharing = (0..<3).map { _ in
-      Task { [world, shared] in
-        let book = Notebook("a shared stream", in: world, isGapless: false)
-        var sum = 0
-        while !Task.isCancelled {
-          let former = book.count
-          for await note in shared {
-            book.enter(note)
-            sum += note.number
-            // Another loop may go on in its place.
-            if note.number % 50 == 0 { break }
+    let relay = Task { await self.relay(books[3]) }
+    await withDiscardingTaskGroup { [self] group in
+      // The loops of places, which end when they are replaced.
+      let (streams, start) = AsyncStream<(EventStream<Note>, Watch)>.makeStream()
+      group.addTask {
+        await withDiscardingTaskGroup { group in
+          for await (stream, place) in streams {
+            group.addTask { for await note in stream { await Self.take(note, at: place) } }
           }
-          if book.count == former { break }
         }
-        return (book.count, sum)
       }
+      await world.act(Self.name) { [self] index, dice in
+        while world.limits.take() {
+          if dice.hits(10) { replace(dice.roll(places.count), &dice, start) }
+          await step(index, &dice)
+        }
+      }
+      notes.finish()
+      start.finish()
     }
-    await world.act(Self.name) { [self] index, dice in
-      while world.limits.take() { await step(index, &dice) }
-    }
-    let streams = [all, few, latest, shared]
-    notes.finish()
-    for loop in loops { await loop.value }
-    var taken = (0, 0)
-    for loop in sharing {
-      let (count, sum) = await loop.value
-      taken = (taken.0 + count, taken.1 + sum)
-    }
-    _ = await world.hub.drain(within: .seconds(30))
-    checkStreams(books, streams, shared: taken)
+    for loop in loops + [relay] { await loop.value }
+    _ = await world.hub.drain(within: .seconds(10))
+    checkStreams(books)
   }
 
-  private func checkStreams(
-    _ books: [Notebook], _ streams: [EventStream<Note>], shared taken: (Int, Int)
+  /// Takes everything from one stream, by loops that leave off, each in a task of its own, and by `next` between them.
+  private func relay(_ book: Notebook) async {
+    var goesOn = true
+    while goesOn {
+      goesOn = await Task { [shared] in
+        for await note in shared {
+          book.enter(note)
+          if note.number % 50 == 0 { return true }
+        }
+        return false
+      }.value
+      if let note = await shared.next(within: .milliseconds(1)) { book.enter(note) }
+    }
+  }
+
+  private static func take(_ note: Note, at place: Watch) async {
+    place.begin(Event(id: 0, note: note))
+    if note.number % 3 == 0 { await Task.yield() }
+    place.end(throwing: false)
+  }
+
+  /// Gives a place to another holder, or to the same one with other options.
+  private func replace(
+    _ id: Int, _ dice: inout Dice, _ start: AsyncStream<(EventStream<Note>, Watch)>.Continuation
   ) {
+    let (registry, place) = (notes.registry, places[id])
+    let queue = dice.hits(2) ? world.queue : nil
+    world.tally.count(.takeOver)
+    replaced.add()
+    switch dice.roll(3) {
+    case 0: start.yield((registry.stream(id: id), place))
+    case 1: registry.observe(id: id, on: queue) { await Self.take($0, at: place) }
+    default:
+      let holder = Holder(place)
+      for priority in 0...dice.roll(2) {
+        registry.subscribe(holder, priority: priority, id: id, hold: .strongly, on: queue)
+      }
+    }
+  }
+
+  private func checkStreams(_ books: [Notebook]) {
     let violations = world.violations
     violations.check("wires, a stream", hub: books[0].count, own: total)
-    violations.check("wires, a shared stream", hub: taken.0, own: total)
-    let sum = posted.reduce(0) { $0 + $1.value * ($1.value + 1) / 2 }
-    violations.check("wires, the sum of a shared stream", hub: taken.1, own: sum)
-    for (stream, count) in zip(streams, books.map(\.count) + [taken.0]) {
+    violations.check("wires, loop after loop", hub: books[3].count, own: total)
+    for (stream, count) in zip([all, few, latest, shared], books.map(\.count)) {
       let counts = stream.subscription.statistics.counts
       violations.check(
         counts.handled == count && counts.handled + counts.dropped == total
@@ -95,6 +142,9 @@ final class Wires: Part {
     for (poster, last) in posted.enumerated() where last.value > 0 {
       violations.check(
         books[0].last(of: poster) == last.value, "wires: the last event of a poster is missing")
+    }
+    for place in places {
+      violations.check("wires, a place", hub: place.handled.value, own: total)
     }
     violations.check("wires, a closure", hub: observed.value, own: total)
     violations.check("wires, a closure with an owner", hub: owned.value, own: total)
@@ -149,7 +199,7 @@ final class Wires: Part {
       world.tally.count(.next)
       let stream = registry.stream()
       let note = await post(index)
-      let next = await stream.next(within: .seconds(30)) {
+      let next = await stream.next(within: .seconds(10)) {
         $0.poster == index && $0.number == note.number
       }
       world.violations.check(next != nil, "wires: the next event never came")
@@ -184,12 +234,11 @@ final class Wires: Part {
     }
   }
 
-  func audit() async -> String {
-    let streams = [all, few, latest]
-    let dropped = streams.reduce(0) { $0 + $1.subscription.statistics.counts.dropped }
-    world.violations.check(notes.isEmpty, "wires: somebody has not finished")
-    return
-      "\(total.short) events, each once in a stream and in a shared one; \(dropped.short) dropped "
-      + "by limits"
+  func audit() { world.violations.check(notes.isEmpty, "wires: somebody has not finished") }
+
+  var sum: String {
+    let dropped = [few, latest].reduce(0) { $0 + $1.subscription.statistics.counts.dropped }
+    return "\(total.short) events, each once in a stream and in one with loop after loop; "
+      + "\(dropped.short) dropped by limits; \(places.count) places had \(replaced.value.short) holders"
   }
 }

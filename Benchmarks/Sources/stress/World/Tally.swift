@@ -30,7 +30,8 @@ final class Tally: Sendable {
   enum Ending: String, CaseIterable {
     case cancel, cancelAndWait, unsubscribe, unsubscribeID = "unsubscribe(id:)", unsubscribeAll,
       itself = "by itself", takeOver = "take-over", death, finish, loopBreak = "a loop's break",
-      loopCancelled = "a loop cancelled", hubReleased = "the hub released"
+      loopCancelled = "a loop cancelled", hubReleased = "the hub released",
+      closed = "closed for good"
   }
 
   private let counters: [String: Counter] = {

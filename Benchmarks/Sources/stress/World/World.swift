@@ -23,6 +23,8 @@ final class World: Sendable {
   let leftOut = Counter()
   /// Subscribers that are in memory.
   let alive = Counter()
+  /// Those that share this world, until they are audited.
+  let parts = Mutex<[any Part]>([])
 
   /// Where some handlers run.
   let queue = DispatchQueueExecutor(DispatchQueue(label: "stress"))
@@ -101,20 +103,21 @@ final class Life: Sendable {
 /// When the parts end.
 final class Limits: Sendable {
   private let end: ContinuousClock.Instant?
-  private let left: Atomic<Int>
+  private let number: Atomic<Int>
 
   init(duration: Duration?, events: Int?) {
     end = duration.map { .now + $0 }
-    left = Atomic(events ?? .max)
+    number = Atomic(events ?? .max)
   }
 
-  var isReached: Bool {
-    left.load(ordering: .relaxed) <= 0 || end.map { .now >= $0 } ?? false
-  }
+  /// How many events are left.
+  var left: Int { number.load(ordering: .relaxed) }
+
+  var isReached: Bool { left <= 0 || end.map { .now >= $0 } ?? false }
 
   /// Takes one event from those that are left; returns whether there was one.
   func take() -> Bool {
-    left.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 && !isReached
+    number.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 && !isReached
   }
 }
 
@@ -129,6 +132,9 @@ protocol Part: Sendable {
   /// Goes on until the limits are reached, and ends what it has begun.
   func run() async
 
-  /// Holds the hub's account against its own, when the hub has come to rest; returns a line about both.
-  func audit() async -> String
+  /// Holds the hub's account against its own, when the hub has come to rest.
+  func audit() async
+
+  /// What has come of it so far, in a line.
+  var sum: String { get }
 }

@@ -2,7 +2,7 @@ import Delegation
 import DelegationTesting
 import Testing
 
-@Suite("2.3 Streams: races", .inTurn(.heavy))
+@Suite("Streams: races", .inTurn(.heavy))
 struct StreamRaceTests {
   /// Whether each poster's numbers are in order.
   private func isOrdered(_ numbers: [Int]) -> Bool {

@@ -4,7 +4,7 @@ import Testing
 @testable import Delegation
 
 /// On stages: what waits for ever only has no result.
-@Suite("2.3 What loops have in hand, and who waits for that", .inTurn)
+@Suite("Streams: what loops have in hand, and who waits for that", .inTurn)
 struct LoopTests {
   enum Wait: CaseIterable {
     case drain, delayed, post, cancelFirst, cancelSecond, secondAlone, asked
@@ -121,32 +121,6 @@ struct LoopTests {
     withExtendedLifetime(iterator) {}
   }
 
-  @Test("a poster with a window waits for who is there, and for nobody who has ended")
-  func windows() {
-    for order in [[0, 1], [1, 0]] {
-      let (stage, gates) = (Stage(), [Gate(), Gate()])
-      let probes = stage.cast(2)
-      let own = stage.start { hub in
-        await hub[Listener.self].notifyAndWait {
-          await gates[$0 === probes[0] ? 0 : 1].pass()
-        }
-      }
-      let next = stage.start { await $0[Listener.self].notifyAndWait(leaving: 1) { _ in } }
-      #expect(own.result == nil && next.result == nil)
-      stage.hub.unsubscribe(probes[0])
-      stage.run()
-      for gate in order {
-        #expect(next.result == nil)
-        stage.open(gates[gate])
-        if gate == 1 { #expect(next.result?.addressed == 2) }
-        if gate == 1, order[0] == 1 { break }
-      }
-      #expect((own.result == nil) == (order[0] == 1))
-      for gate in gates { stage.open(gate) }
-      #expect(own.result?.handled == 2)
-    }
-  }
-
   @Test("no more than the limit is said to wait, however fast others post, and however it ends")
   func limit() {
     let events = Events<Int>()
@@ -159,7 +133,7 @@ struct LoopTests {
       } else {
         while finished.value == 0 {
           let waiting = stream.subscription.statistics.counts.waiting
-          #expect(waiting <= 1)
+          #expect(0...1 ~= waiting)
           if waiting > 1 { return }
         }
       }
@@ -172,7 +146,6 @@ struct LoopTests {
     let counts = stream.subscription.statistics.counts
     #expect(counts.cancelled == 6 && counts.addressed == 20_005)
   }
-
 }
 
 /// An iterator that several tasks use, one after another.

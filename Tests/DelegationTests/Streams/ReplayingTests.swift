@@ -3,8 +3,8 @@ import DelegationTesting
 import Foundation
 import Testing
 
-@Suite("2.4 and 2.5 Replays and demand", .inTurn)
-struct ReplayAndDemandTests {
+@Suite("What is replayed to new subscriptions", .inTurn)
+struct ReplayingTests {
   private func counts(_ counts: DelegateHub.Statistics.Counts?) -> [Int] {
     counts.map { [$0.handled, $0.dropped, $0.cancelled, $0.waiting] } ?? []
   }
@@ -24,26 +24,35 @@ struct ReplayAndDemandTests {
     #expect(await stream.next() == 4)
   }
 
-  @Test("a poster does not wait for who subscribes after it has posted")
-  func late() async {
-    let events = Events<Int>(replaying: 1)
-    let (inside, gate, never) = (Gate(), Gate(), Gate())
-    events.registry.observe { _ in
-      inside.arrive()
-      await gate.pass()
-    }
-    let poster = Task { await events.notifyAndWait { try await $0.receive(1) } }
-    await inside.arrivals()
-    events.registry.observe { _ in
-      inside.arrive()
-      await never.pass()
-    }
-    await inside.arrivals(2)
-    gate.open()
-    let outcome = await poster.value
-    #expect(outcome.addressed == 1 && outcome.isHandled)
-    never.open()
+  @Test("what a new subscription gets again is nothing that a poster waits for, or is told of")
+  func late() {
+    let (stage, gates) = (Stage(), ["slow": Gate(), "new": Gate()])
+    let all = Delegates<any Listener>(of: stage.hub, replaying: 1)
+    let (slow, quick, new) = (Probe("slow"), Probe("quick"), Probe("new"))
+    stage.hub.subscribe(slow, to: Listener.self)
+    let call = stage.start { _ in await all.notifyAndWait { await gates[$0.name]?.pass() } }
+    for probe in [quick, new] { stage.hub.subscribe(probe, to: Listener.self) }
+    stage.run()
+    let now = stage.counted
+    #expect(call.result == nil && [now.handled, now.handling] == [1, 2])
+    stage.open(gates["slow"]!)
+    #expect(call.result.map { [$0.addressed, $0.handled] } == [1, 1])
+    stage.open(gates["new"]!)
+  }
+
+  @Test("what is posted after the last subscriber has gone is kept for the next one")
+  func replay() async {
+    let events = Events<Int>(replaying: 2)
+    let token = events.registry.observe { _ in }
+    events.post(1)
     await events.hub.drain()
+    token.cancel()
+    events.post(2)
+    events.post(3)
+    let heard = Recorder<Int>()
+    events.registry.observe { heard.record($0) }
+    await events.hub.drain()
+    #expect(heard.events == [2, 3])
   }
 
   @Test("the greatest count holds; 0 and less keep nothing", arguments: [[0], [-1], [1, 3, 2]])
@@ -123,56 +132,5 @@ struct ReplayAndDemandTests {
       #expect(token.statistics.counts.addressed == numbers.count)
     }
     #expect(events.statistics?.counts.addressed == events.statistics?.addressed)
-  }
-
-  @Test("demand: the present value, each change, the latest only, and the end with the hub")
-  func demand() async {
-    var events: Events<Int>? = Events<Int>()
-    guard let demand = events?.demand else { return }
-    var one = demand.makeAsyncIterator()
-    #expect(await one.next() == false)
-    let token = events?.registry.observe { _ in }
-    #expect(await one.next() == true)
-    let second = events?.registry.observe { _ in }
-    second?.cancel()
-    // Back to what it was before it was asked for: no change.
-    token?.cancel()
-    let third = events?.registry.observe { _ in }
-    third?.cancel()
-    #expect(await one.next() == false)
-    let cancelled = Task {
-      var iterator = demand.makeAsyncIterator()
-      _ = await iterator.next()
-      return await iterator.next()
-    }
-    await Task.yield()
-    cancelled.cancel()
-    #expect(await cancelled.value == nil)
-    weak let hub = events?.hub
-    events = nil
-    #expect(await one.next() == nil && hub == nil)
-    var late = demand.makeAsyncIterator()
-    #expect(await late.next() == nil)
-  }
-
-  @Test("storm: demand ends with what is so, and values alternate")
-  func demandStorm() async {
-    for _ in races(50) {
-      var events: Events<Int>? = Events<Int>()
-      guard let demand = events?.demand else { return }
-      let loop = Task { await demand.reduce(into: []) { $0.append($1) } }
-      await withTaskGroup { [events] group in
-        for _ in 0..<4 {
-          group.addTask {
-            for _ in 0..<Effort.count(50) { events?.registry.observe { _ in }.cancel() }
-          }
-        }
-      }
-      events?.registry.observe { _ in }
-      events = nil
-      let values = await loop.value
-      // None if the hub has gone before the loop begins.
-      #expect(values.last != true && zip(values, values.dropFirst()).allSatisfy { $0 != $1 })
-    }
   }
 }

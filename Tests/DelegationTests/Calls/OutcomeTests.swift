@@ -2,38 +2,7 @@ import Delegation
 import DelegationTesting
 import Testing
 
-/// Hears what it is told, and does with it what the test wants.
-final class Hearer: Sendable {
-  let body: @Sendable (Int) async throws -> Void
-
-  init(_ body: @escaping @Sendable (Int) async throws -> Void = { _ in }) { self.body = body }
-}
-
-protocol Hearing: AnyObject, Sendable {
-  func hear(_ number: Int) async throws
-}
-
-protocol HearingMore: Hearing {}
-
-extension Hearer: Hearing {
-  func hear(_ number: Int) async throws { try await body(number) }
-}
-
-final class GoodHearer: HearingMore {
-  func hear(_ number: Int) {}
-}
-
-struct Trouble: Error {}
-
-extension DelegateHub.Configuration {
-  static func with(_ change: (inout Self) -> Void) -> Self {
-    var configuration = Self()
-    change(&configuration)
-    return configuration
-  }
-}
-
-@Suite("2.2 What became of a notification: Outcome, and a window", .inTurn)
+@Suite("What became of a notification: Outcome, and a window", .inTurn)
 struct OutcomeTests {
   private func counts(_ outcome: DelegateHub.Outcome) -> [Int] {
     [outcome.addressed, outcome.handled, outcome.failed, outcome.missed]
@@ -48,7 +17,7 @@ struct OutcomeTests {
     for hearer in kept { delegates.registry.subscribe(hearer, hold: .strongly) }
     let all = await delegates.notifyAndWait { try await $0.hear(1) }
     #expect(counts(all) == [2, 2, 0, 0] && all.isHandled)
-    let failing = Hearer { _ in throw Trouble() }
+    let failing = Hearer { _ in throw Refusal() }
     delegates.registry.subscribe(failing, hold: .strongly)
     delegates.registry.subscribe(Hearer())
     let some = await delegates.notifyAndWait { try await $0.hear(1) }
@@ -56,26 +25,6 @@ struct OutcomeTests {
     #expect(some.description == "addressed 4, handled 2, failed 1, missed 1")
     // The dead one has been found.
     #expect(counts(await delegates.notifyAndWait { try await $0.hear(1) }) == [3, 2, 1, 0])
-  }
-
-  @Test("removed, dropped, kept away by an interceptor: they missed it")
-  func missed() async {
-    let hook = Hook { $0.id as? Int == 1 ? .notCalled : await $1() }
-    let hub = DelegateHub(.with { $0.interceptors = [hook] })
-    let (gate, hearers) = (Gate(), (0..<4).map { _ in Hearer() })
-    let delegates = hub[(any Hearing).self]
-    let tokens = hearers.enumerated().map { id, hearer in
-      delegates.registry.subscribe(
-        hearer, id: id, mailbox: id == 3 ? .dropOldest(limit: 1) : nil)
-    }
-    delegates.notify { if $0 !== hearers[0] { await gate.pass() } }
-    await gate.arrivals(2)
-    async let first = delegates.notifyAndWait { try await $0.hear(1) }
-    while delegates.statistics?.posted != 2 { await Task.yield() }
-    delegates.notify { try await $0.hear(2) }
-    tokens[2].cancel()
-    gate.open()
-    #expect(counts(await first) == [4, 1, 0, 3])
   }
 
   @Test("one that does not conform is not addressed, even if it is removed before its turn")
@@ -122,28 +71,46 @@ struct OutcomeTests {
     await delegates.hub.drain()
   }
 
-  @Test("one that has ended while its handler hangs holds no poster that leaves others behind")
-  func hanging() async {
-    let delegates = Delegates<any Hearing>()
-    let (gate, heard) = (Gate(), Count())
-    let hanging = Hearer { _ in await gate.pass() }
-    let quick = Hearer { _ in heard.add(1) }
-    let token = delegates.registry.subscribe(hanging, hold: .strongly)
-    delegates.registry.subscribe(quick, hold: .strongly)
-    let posters = (0..<3).map { _ in
-      Task {
-        for _ in 0..<10 { await delegates.notifyAndWait(leaving: 2) { try await $0.hear(1) } }
+  @Test("a poster with a window waits for who is there, and for nobody who has ended")
+  func windows() {
+    for order in [[0, 1], [1, 0]] {
+      let (stage, gates) = (Stage(), [Gate(), Gate()])
+      let probes = stage.cast(2)
+      let own = stage.start { hub in
+        await hub[Listener.self].notifyAndWait {
+          await gates[$0 === probes[0] ? 0 : 1].pass()
+        }
       }
+      let next = stage.start { await $0[Listener.self].notifyAndWait(leaving: 1) { _ in } }
+      #expect(own.result == nil && next.result == nil)
+      stage.hub.unsubscribe(probes[0])
+      stage.run()
+      for gate in order {
+        #expect(next.result == nil)
+        stage.open(gates[gate])
+        if gate == 1 { #expect(next.result?.addressed == 2) }
+        if gate == 1, order[0] == 1 { break }
+      }
+      #expect((own.result == nil) == (order[0] == 1))
+      for gate in gates { stage.open(gate) }
+      #expect(own.result?.handled == 2)
     }
-    let strict = Task { await delegates.notifyAndWait { try await $0.hear(1) } }
-    await gate.arrivals()
-    while delegates.statistics?.posted ?? 0 < 6 { await Task.yield() }
-    token.cancel()
-    for poster in posters { await poster.value }
-    gate.open()
-    #expect(await strict.value.addressed == 2)
-    await delegates.hub.drain()
-    #expect(heard.value == 31)
+  }
+
+  @Test("a window is not held by what is inside it, however many have been passed before")
+  func behindAWindow() {
+    for passed in 0..<70 {
+      let (stage, gate) = (Stage(), Gate())
+      stage.cast(1)
+      for _ in 0..<passed {
+        #expect(stage.perform { await $0[Listener.self].notifyAndWait { _ in } } != nil)
+      }
+      let outcome = stage.perform {
+        await $0[Listener.self].notifyAndWait(leaving: 1) { _ in await gate.pass() }
+      }
+      #expect(outcome?.handled == 0, "\(passed) passed before")
+      stage.open(gate)
+    }
   }
 
   @Test("storm: with a window, at most it and one a poster wait", arguments: [0, 1, 5, 30])
@@ -157,7 +124,7 @@ struct OutcomeTests {
         if place == 2 { most.record(posted.value - handled.value) }
         handled.add(1)
         if number % (7 + place) == 0 { await Task.yield() }
-        if number % 11 == place { throw Trouble() }
+        if number % 11 == place { throw Refusal() }
       }
     }
     for hearer in hearers { delegates.registry.subscribe(hearer, hold: .strongly) }

@@ -30,8 +30,8 @@ final class NumberedMember: Numbered {
   }
 }
 
-@Suite("2.7 Calls follow a take-over", .inTurn(.heavy))
-struct TakeOverCallTests {
+@Suite("Calls follow a replacement", .inTurn(.heavy))
+struct ReplacementCallTests {
   /// One way to ask all, which says who was called.
   struct Call: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -111,6 +111,24 @@ struct TakeOverCallTests {
       "\(wrong.count) of the calls: \(wrong.prefix(5)); taken over \(taking.value) times")
   }
 
+  @Test("one that is replaced by id before its turn is followed, in all calls")
+  func replacedBeforeItsTurn() async {
+    for call in Self.calls {
+      let delegates = Delegates<any Numbered>()
+      let (first, heir, last) = (NumberedMember(1), NumberedMember(2), NumberedMember(4))
+      let replacing = NumberedMember(0) { delegates.registry.subscribe(heir, id: "place") }
+      delegates.registry.subscribe(replacing)
+      delegates.registry.subscribe(first, id: "place")
+      delegates.registry.subscribe(last)
+      let heard = await call.perform(delegates)
+      // With a deadline the second one may be asked while the first one is.
+      let isKnown =
+        heard == [0, 2, 4] || call.testDescription.hasSuffix("deadline") && heard == [0, 1, 4]
+      #expect(isKnown, "\(call): \(heard)")
+      withExtendedLifetime((first, heir, last)) {}
+    }
+  }
+
   @Test("an heir is asked on its own executor, and one that names none on that of the place")
   func executors() async {
     for (hasFirst, hasHeir) in [(true, false), (false, true), (true, true)] {
@@ -148,11 +166,10 @@ struct TakeOverCallTests {
     for isReplaced in [true, false] {
       let clock = ManualClock()
       let incidents = Recorder<DelegateHub.Incident>()
-      let hub = DelegateHub(
-        .with {
-          $0.clock = clock
-          $0.onIncident = { incidents.record($0) }
-        })
+      let hub = DelegateHub {
+        $0.clock = clock
+        $0.onIncident = { incidents.record($0) }
+      }
       let delegates = hub[(any Hearing).self]
       let (inside, gate) = (Gate(), Gate())
       let heir = Hearer { _ in Issue.record("it was not asked") }
@@ -188,5 +205,94 @@ struct TakeOverCallTests {
       #expect(incidents.events.allSatisfy { $0.kind == .late && $0.duration == nil })
       withExtendedLifetime((hanging, heir)) {}
     }
+  }
+
+  @Test("a place whose heir has ended as well is nobody's", arguments: Reach.asking)
+  func endedHeir(reach: Reach) async {
+    let (hub, returned, heard) = (DelegateHub(), Gate(), Recorder<String>())
+    let (first, older, heir) = (Probe("first"), Probe("older"), Probe("heir"))
+    hub.subscribe(first, to: Listener.self)
+    hub.subscribe(older, to: Listener.self, id: "place")
+    Task {
+      await reach.call(hub) { probe in
+        heard.record(probe.name)
+        guard probe === first else { return }
+        hub.subscribe(heir, to: Listener.self, id: "place")
+        hub.unsubscribe(heir)
+      }
+      returned.arrive()
+    }
+    #expect(await returned.isReached)
+    if reach == .askInTurn || reach == .pass { #expect(heard.events == ["first"]) }
+    withExtendedLifetime((older, heir)) {}
+  }
+
+  @Test("who waits does not wait for the deinit of a replaced one", arguments: [false, true])
+  func slowDeinit(isVote: Bool) async {
+    let (hub, gate, blockade) = (DelegateHub(), Gate(), Blockade())
+    let slow = Probe { blockade.enter() }
+    hub.subscribe(consume slow, to: Listener.self, id: "place", hold: .strongly)
+    hub.cast(1)
+    let call = Task {
+      if !isVote { return await hub.listeners.notifyAndWait { _ in await gate.pass() }.isHandled }
+      return await hub.listeners.vote { _ in
+        await gate.pass()
+        return true
+      }
+    }
+    await gate.arrivals(2)
+    hub.subscribe(Probe(), to: Listener.self, id: "place", hold: .strongly)
+    gate.open()
+    #expect(await call.value)
+    #expect(blockade.end())
+    #expect(await hub.drain().isEmpty)
+  }
+
+  @Test("a drain covers a vote on one subscriber whose place goes to one with an executor")
+  @MainActor
+  func soleVoterReplaced() async {
+    let (executor, own, events) = (ManualExecutor(), ManualExecutor(), Recorder<String>())
+    let (hub, first, heir) = (DelegateHub(), Probe("first"), Probe("heir"))
+    hub.subscribe(first, to: Listener.self, id: "place")
+    // It waits for the main actor, which is here.
+    let vote = executor.start {
+      await hub[Listener.self].vote(absent: .abstains) { @MainActor in
+        events.record($0.name)
+        return true
+      }
+    }
+    let drain = executor.start {
+      await hub.drain()
+      events.record("drained")
+    }
+    hub.subscribe(heir, to: Listener.self, id: "place", on: own)
+    while own.pendingJobs == 0 {
+      await Task.yield()
+      executor.run()
+    }
+    #expect(events.history == [] && !drain.isOver)
+    while !vote.isOver || !drain.isOver {
+      own.run()
+      await Task.yield()
+      executor.run()
+    }
+    #expect(events.history == ["heir", "drained"])
+    withExtendedLifetime((first, heir)) {}
+  }
+
+  @Test("one that is given an executor by its own handler is not asked again")
+  func movedMeanwhile() async {
+    let (hub, queue) = (DelegateHub(), MarkedQueue.make("own"))
+    let places = Recorder<String>()
+    hub.cast(2)
+    for _ in 0..<2 {
+      let value = await hub[Listener.self].pass(0) { probe, value in
+        places.record(MarkedQueue.current)
+        hub.subscribe(probe, to: Listener.self, on: DispatchQueueExecutor(queue))
+        return value + 1
+      }
+      #expect(value == 2)
+    }
+    #expect(places.history == ["elsewhere", "elsewhere", "own", "own"])
   }
 }

@@ -2,7 +2,7 @@ import Delegation
 import DelegationTesting
 import Testing
 
-@Suite("2.3 Streams", .inTurn)
+@Suite("Streams", .inTurn)
 struct StreamTests {
   /// All that a stream has left, once it ends.
   private func rest<Event>(of stream: EventStream<Event>) async -> [Event] {
@@ -51,28 +51,6 @@ struct StreamTests {
     }
     #expect(await events.hub.drain().isEmpty)
     #expect(counts() == [3, 0, 0])
-  }
-
-  @Test("a slow loop slows a poster down that waits, with a window as well")
-  func backPressure() async {
-    let events = Events<Int>()
-    let stream = events.registry.stream()
-    let heard = Recorder<String>()
-    let poster = Task {
-      for number in 1...3 {
-        let outcome = await events.notifyAndWait { try await $0.receive(number) }
-        heard.record("handled \(number): \(outcome.isHandled)")
-      }
-      events.finish()
-    }
-    for await event in stream {
-      for _ in 0..<20 { await Task.yield() }
-      heard.record("body \(event)")
-    }
-    await poster.value
-    #expect(
-      heard.events
-        == (1...3).flatMap { ["body \($0)", "handled \($0): true"] })
   }
 
   @Test("a loop's task that is cancelled ends the subscription")
@@ -171,9 +149,8 @@ struct StreamTests {
   @Test("an iterator that waits keeps nothing of the hub; the stream ends with that")
   func waitingIterator() async {
     let lifetimes = Lifetimes()
-    let configuration = DelegateHub.Configuration.with { [tracked = lifetimes.make()] in
-      $0.onIncident = { _ in _ = tracked }
-    }
+    let configuration = DelegateHub.Configuration(
+      onIncident: { [tracked = lifetimes.make()] _ in _ = tracked })
     var events: Events<Int>? = Events<Int>(of: DelegateHub(consume configuration))
     guard let stream = events?.registry.stream() else { return }
     let loop = Task { await rest(of: stream) }
@@ -311,23 +288,5 @@ struct StreamTests {
       }
     }
     #expect(heard == Array(0..<total))
-  }
-}
-
-extension Task where Failure == Never {
-  /// Whether it has not ended after others have had their turns.
-  var isWaiting: Bool { get async { await !isDone } }
-
-  /// Whether it has ended.
-  var isDone: Bool {
-    get async {
-      let done = Gate()
-      Task<Void, Never> {
-        _ = await value
-        done.arrive()
-      }
-      for _ in 0..<50 { await Task<Never, Never>.yield() }
-      return done.arrived > 0
-    }
   }
 }

@@ -2,39 +2,8 @@ import Testing
 
 @testable import Delegation
 
-/// What planted faults have shown to be missing (`Tests/Faults.md`).
-@Suite("What only a planted fault had shown", .inTurn)
-struct PlantedFaultTests {
-  @Test("what a new subscription gets again is not passed for a poster that waits for others")
-  func replayed() {
-    let (stage, gate) = (Stage(), Gate())
-    let all = Delegates<any Listener>(of: stage.hub, replaying: 1)
-    let (slow, new) = (Probe("slow"), Probe("new"))
-    stage.hub.subscribe(slow, to: Listener.self)
-    let call = stage.start { _ in
-      await all.notifyAndWait { if $0.name == "slow" { await gate.pass() } }
-    }
-    stage.hub.subscribe(new, to: Listener.self)
-    stage.run()
-    #expect(call.result == nil && stage.accounts?.handled == 1)
-    stage.open(gate)
-    #expect(call.result.map { [$0.addressed, $0.handled] } == [1, 1])
-  }
-
-  @Test("a loop that waits for demand hears that the last one has gone")
-  func lastOne() {
-    let (stage, seen) = (Stage(), Recorder<Bool>())
-    let events = Events<Int>(of: stage.hub)
-    let demand = events.demand
-    Task(executorPreference: stage.executor) { for await value in demand { seen.record(value) } }
-    stage.run()
-    let token = events.registry.observe { _ in }
-    stage.run()
-    token.cancel()
-    stage.run()
-    #expect(seen.history == [false, true, false])
-  }
-
+@Suite("Incidents: too few subscribers for a rule", .inTurn)
+struct QuorumTests {
   @Test("a quorum that cannot be met is told once, until it could have been met again")
   func tooFew() {
     let incidents = Recorder<String>()
@@ -73,5 +42,19 @@ struct PlantedFaultTests {
       _ = stage.perform { await $0[Listener.self].vote(by: .atLeast(100)) { _ in true } }
       #expect(incidents.count == before + told, "\(present) are there")
     }
+  }
+
+  @Test("where a rule needs nobody, nobody is missing, and the first true shortage is told")
+  func nobodyNeeded() {
+    let needed = Recorder<Int?>()
+    let stage = Stage { $0.onIncident = { needed.record($0.needed) } }
+    for rule in [BooleanRule.unanimous(ofAtLeast: 0), .nobody(ofAtLeast: 0), .atLeast(0)] {
+      #expect(stage.perform { await $0[Listener.self].vote(by: rule) { _ in true } } == true)
+      #expect(needed.history == [], "\(rule)")
+    }
+    for rule in [BooleanRule.unanimous(ofAtLeast: 1), .atLeast(2), .nobody(ofAtLeast: 3)] {
+      #expect(stage.perform { await $0[Listener.self].vote(by: rule) { _ in true } } == false)
+    }
+    #expect(needed.history == [1, 2, 3])
   }
 }
