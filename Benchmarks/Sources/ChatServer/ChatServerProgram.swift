@@ -28,8 +28,8 @@ struct ChatServerProgram: AsyncParsableCommand {
   var page: Int?
   @Option(
     help: """
-      A file of what is said: what cannot be written there is told to nobody. What several say at \
-      once may be heard in another order than it is written.
+      A file of what is said: a message that cannot be written there is told to nobody; who joins \
+      or leaves is. What several say at once may be heard in another order than it is written.
       """)
   var audit: String?
   @Option(help: "How many messages of one member pass in ten seconds; to join is one, too.")
@@ -40,7 +40,10 @@ struct ChatServerProgram: AsyncParsableCommand {
   var deadline = 1.0
   @Option(help: "Seconds that a member may take to hear a line.")
   var hearing = 30.0
-  @Option(help: "Seconds that the server may take to stop.")
+  @Option(
+    help: """
+      Seconds that the server may take to stop: a third each for gates and audit, rooms, clients.
+      """)
   var drain = 5.0
   @Option(help: "The extensions that are loaded at first, with commas between them.")
   var extensions = "doorkeeper,moderator,flood-limit"
@@ -83,8 +86,8 @@ struct ChatServerProgram: AsyncParsableCommand {
     let ending = try await server.run(
       onListening: { say("listening on port \($0)") }, onPage: { say("a page on port \($0)") })
     say("\(server.chat.hub.statistics())")
-    if audit != nil { say("audit: \(ending.written) written, \(ending.unwritten) not") }
-    if !ending.isDrained { say("NOT all told: the log says who hung") }
+    if audit != nil { say("audit: \(ending.written) written, \(ending.unwritten) failed") }
+    if !ending.isDrained { say("NOT at rest: the log says what hung") }
     if ending.unwritten > 0 { throw ExitCode(74) }
     if !ending.isDrained { throw ExitCode(75) }
   }
