@@ -40,8 +40,8 @@ final class HubCore: @unchecked Sendable {
   /// and not the workers: so the count can fall while the executor is blocked or suspended, if the subscription ends. A
   /// question that was sent there counts until it is asked, or the subscription ends.
   let workers = AwaitedCount()
-  /// How many of these are not workers but user closures that delay a drain.
-  let delays = Atomic<Int>(0)
+  /// Where those of them were begun that are not workers but user closures which delay a drain, by their workers.
+  let delays = Lock<[ObjectIdentifier: SubscribeSite.Line]>([:])
   private let onIncident: @Sendable (DelegateHub.Incident) -> Void
   /// The incidents that wait for the task that calls `onIncident`; `nil` while there is no such task.
   private let incidents = Lock<[DelegateHub.Incident]?>(nil)

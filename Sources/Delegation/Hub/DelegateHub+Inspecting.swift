@@ -3,14 +3,14 @@ extension DelegateHub {
   /// Waits until the hub is idle, or a deadline comes: no notification is pending and no handler runs.
   ///
   /// It also waits for what handlers post, for what other tasks post meanwhile, for handlers of votes that were decided
-  /// early, and for closures in ``delayingDrain(_:)``. Without a deadline, it never returns if the hub is never idle.
+  /// early, and for closures in ``delayingDrain(fileID:line:_:)``. Without a deadline, it never returns if the hub is never idle.
   ///
   /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
   /// **Re-entrancy.** Called from a handler, it waits neither for that handler and what is queued behind it, nor for
-  /// handlers that wait themselves; it returns them as left. The same holds for a closure in ``delayingDrain(_:)``. A
+  /// handlers that wait themselves; it returns them as left. The same holds for a closure in ``delayingDrain(fileID:line:_:)``. A
   /// `Task` that the handler has started counts as the handler, which might await it. A `Task.detached` does not, nor
   /// does a `Task` that was started by a synchronous handler of a notification or of a question that is asked in a
   /// loop: a drain there waits for the handler. If a handler asks a voter that drains, and so waits for the handler,
@@ -41,7 +41,7 @@ extension DelegateHub {
     // Read before anything else: the hub may have become idle since.
     let workers = isIdle ? 0 : core.workers.value
     if workers == 0 { return Leftovers(subscribers: []) }
-    let delays = core.delays.load(ordering: .relaxed)
+    let delays = core.delays.withLock { $0.values.map { "\($0.file):\($0.line)" } }
     let left = core.topics.all.flatMap { $0.overview().nodes }.compactMap {
       Leftovers.Subscriber(leftOf: $0)
     }
@@ -49,8 +49,9 @@ extension DelegateHub {
     let present = min(workers, core.workers.value)
     // What waits for a subscriber counts as one worker, until its handlers run. So with no subscriber to name, all
     // workers are delays or the hub's own work.
-    let explained = left.reduce(delays) { $0 + max(1, $1.running) }
-    return Leftovers(subscribers: left, delays: delays, ownWork: max(0, present - explained))
+    let explained = left.reduce(delays.count) { $0 + max(1, $1.running) }
+    return Leftovers(
+      subscribers: left, delaySites: delays.sorted(), ownWork: max(0, present - explained))
   }
 
   /// What has become of the notifications and questions so far, per protocol and subscriber.
@@ -106,18 +107,22 @@ extension DelegateHub {
   /// }
   /// ```
   ///
-  /// - Parameter body: what to do.
+  /// - Parameters:
+  ///   - fileID: the source file that calls, which the leftovers of a drain name.
+  ///   - line: the line that calls.
+  ///   - body: what to do.
   /// - Returns: what the closure returns.
   /// - Throws: what the closure throws.
   /// - Complexity: O(1), apart from the closure.
   public nonisolated(nonsending) func delayingDrain<R, E>(
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ body: nonisolated(nonsending) () async throws(E) -> R
   ) async throws(E) -> R {
     let worker = beginAsking()
-    core.delays.wrappingAdd(1, ordering: .relaxed)
+    core.delays.withLock { $0[ObjectIdentifier(worker)] = (fileID, line) }
     defer {
       worker.end()
-      core.delays.wrappingSubtract(1, ordering: .relaxed)
+      core.delays.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(worker)) }
       endAsking(worker)
     }
     let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
@@ -149,8 +154,11 @@ extension DelegateHub {
     /// The subscribers with work left, protocol by protocol, in the order in which they are served.
     public let subscribers: [Subscriber]
 
-    /// How many closures were running that delay a drain; see ``DelegateHub/delayingDrain(_:)``.
-    public internal(set) var delays = 0
+    /// Where the closures were begun that delay the drain, sorted.
+    var delaySites: [String] = []
+
+    /// How many closures were running that delay a drain; see ``DelegateHub/delayingDrain(fileID:line:_:)``.
+    public var delays: Int { delaySites.count }
 
     /// How much of the hub's work no subscriber is named for: questions that have not reached a subscriber, and
     /// incidents that are being reported.
@@ -165,7 +173,10 @@ extension DelegateHub {
       var lines = subscribers.map {
         "\($0.subscriber), subscribed at \($0.site): \($0.running) running, \($0.waiting) waiting"
       }
-      if delays > 0 { lines.append("delaying the drain: \(delays)") }
+      if delays > 0 {
+        let sites = Set(delaySites).sorted().joined(separator: ", ")
+        lines.append("delaying the drain: \(delays), begun at \(sites)")
+      }
       if ownWork > 0 { lines.append("the hub's own work: \(ownWork)") }
       return lines.joined(separator: "\n")
     }

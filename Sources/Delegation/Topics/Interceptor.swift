@@ -14,7 +14,7 @@ extension DelegateHub {
   /// ``Configuration/propagating``, and for questions all of the caller's, are bound around the interceptor.
   ///
   /// **Re-entrancy.** It may call the hub. A wait in it, such as ``DelegateHub/drain(within:)``, is a wait of the
-  /// handler. If it calls `next` in ``DelegateHub/delayingDrain(_:)``, a handler that drains that hub waits for ever.
+  /// handler. If it calls `next` in ``DelegateHub/delayingDrain(fileID:line:_:)``, a handler that drains that hub waits for ever.
   ///
   /// **Cancellation.** It is cancelled as the handler is. An interceptor that blocks or never returns is *slow* and
   /// *late*, as such a handler is, and harms no other handler.
