@@ -48,7 +48,7 @@ private func tellAndWait(_ scene: Scene) async {
   await doors.notifyAndWait { await $0.greet("Carol") }
   scene.expectAsynchronous("greet")
   await Task.detached(executorPreference: scene.queue) {
-    await doors.notifyAndWait { $0.didEnter("Dora") }
+    _ = await doors.notifyAndWait { $0.didEnter("Dora") }
   }.value
   scene.expectSynchronous("didEnter")
 }
