@@ -205,8 +205,9 @@ struct TalliedQuestionTests {
   @Test("who comes to a place after the decision is not asked, though its claim was there before")
   func heir() {
     defer { board.clear() }
-    for isDecided in [false, true] {
-      let heir = Nobody()
+    // Alive to the end: nobody follows to a place whose subscriber has died.
+    let heirs = [Nobody(), Nobody()]
+    for (heir, isDecided) in zip(heirs, [false, true]) {
       let question = question(asking: 2, Script(decisive: 1))
       guard var claim = question.state.claim() else { fatalError("there is nothing to claim") }
       let worker = Worker(for: question.core.number, caller: nil)
@@ -215,8 +216,9 @@ struct TalliedQuestionTests {
       if isDecided { question.take(1, from: 1, of: nodes) }
       #expect(!question.beginHandler(of: claim.node, by: worker))
       #expect(question.follow(&claim, by: worker) == !isDecided)
-      withExtendedLifetime(heir) { claim.node.endCall() }
+      claim.node.endCall()
     }
+    withExtendedLifetime(heirs) {}
   }
 
   private struct Work: WorkSharing {
