@@ -199,7 +199,8 @@ struct DrainTests {
     }
     #expect(body.result == nil)
     stage.open(gate)
-    #expect(body.result == "delaying the drain: 1" && probes[0].log.history == [1])
+    #expect(body.result?.hasPrefix("delaying the drain: 1, begun at") == true)
+    #expect(probes[0].log.history == [1])
     let asked = stage.perform { hub in
       await hub.delayingDrain {
         await hub[Listener.self].ask(combining: .first()) { [hub] _ in await hub.drain() }
