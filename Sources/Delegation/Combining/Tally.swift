@@ -118,6 +118,7 @@ extension DelegateHub {
   ///   by: .unanimous(ofAtLeast: 2), within: .milliseconds(50), absent: .counts(as: false)
   /// ) { try await $0.mayEnter(guest) }
   /// ```
+  @frozen
   public struct Absence<Response: Sendable>: Sendable, CustomStringConvertible {
     /// The response that is counted; `nil` if the subscriber abstains.
     @usableFromInline let substitute: Response?
