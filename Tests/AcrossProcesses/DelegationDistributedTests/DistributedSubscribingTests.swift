@@ -98,7 +98,7 @@ struct DistributedSubscribingTests {
       #expect(all.map(\.isActive) == [true, true, true, true], "\(name)")
       try end()
       #expect(all.map(\.isActive) == expected, "\(name)")
-      hub.unsubscribeAll(from: Gatekeeper.self)
+      hub[Gatekeeper.self].unsubscribeAll()
     }
   }
 
