@@ -109,7 +109,7 @@ extension Subscribable {
   /// are posted meanwhile are counted as cancelled. An event that an interceptor keeps from the closure is the one.
   ///
   /// **Isolation.** Works from any thread and from every handler. The closure runs as that of
-  /// ``observe(priority:id:mailbox:on:fileID:line:_:)-35yi1``.
+  /// ``observe(priority:id:mailbox:on:fileID:line:_:)``.
   ///
   /// **Errors.** What the closure throws is reported to ``DelegateHub/Configuration/onIncident``, with the line that
   /// observes.
