@@ -40,10 +40,7 @@ struct ChatServerProgram: AsyncParsableCommand {
   var deadline = 1.0
   @Option(help: "Seconds that a member may take to hear a line.")
   var hearing = 30.0
-  @Option(
-    help: """
-      Seconds that the server may take to stop: a third each for gates and audit, rooms, clients.
-      """)
+  @Option(help: "Seconds to stop in: a third each for gates and audit, rooms, clients.")
   var drain = 5.0
   @Option(help: "The extensions that are loaded at first, with commas between them.")
   var extensions = "doorkeeper,moderator,flood-limit"

@@ -187,12 +187,13 @@ extension DelegateHub {
     let deadline = deadline(within: duration)
     let receipt = Receipt(admitting: recipients.admits)
     guard let topic = audience(of: recipients.key) else { return Outcome(receipt) }
-    let caller = Caller.present
-    let isInPlace =
-      duration == nil && window <= 0 && caller.isShallow && !Task.isCancelled
+    let mayBeInPlace =
+      duration == nil && window <= 0 && !Task.isCancelled
       && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
+    let caller = mayBeInPlace ? Caller.present : nil
     post(
-      handler(recipients), to: topic, receipt: receipt, inPlaceOf: isInPlace ? caller : nil)
+      handler(recipients), to: topic, receipt: receipt,
+      inPlaceOf: caller?.isShallow == true ? caller : nil)
     defer {
       let former = topic.state.withLock { $0.receipts.noteReturn() }
       withExtendedLifetime(former) {}

@@ -102,17 +102,17 @@ extension Topic {
     let address = Int(bitPattern: ObjectIdentifier(object))
     // One after another, so that few ended ones are at one address; in order, so that a schedule can be repeated.
     for node in owned(by: address) { node.terminate(as: .cancelled) }
-    update { index in
-      guard let node = index.open[address] else { return }
+    let ended = update { index in
+      guard let node = index.open[address] else { return index.ended[address] }
       // No weak reference loads a dying object: the subscription at its address then counts as its own.
       let isSame =
         node.reference.refers(to: object)
         || !WeakReference(object, object: object).refers(to: object)
       index.terminate(node, as: isSame ? .cancelled : .expired)
+      return index.ended[address]
     }
     // All at this address are the object's, or a dead object's.
-    let ended = state.withLock { $0.ended[address] ?? [] }
-    for node in ended where node.isReplaced { node.leavePlace() }
+    for node in ended ?? [] where node.isReplaced { node.leavePlace() }
   }
 
   /// The open subscriptions of the observers that an object owns, in order.
