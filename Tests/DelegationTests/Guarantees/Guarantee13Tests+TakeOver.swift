@@ -103,6 +103,6 @@ extension Guarantee13Tests {
     #expect(counts.isHandled && heard.events == [1], "\(counts)")
     heir.cancel()
     await delegates.hub.drain()
-    while lifetimes.alive > 0 { await Task.yield() }
+    await lifetimes.shrink()
   }
 }

@@ -106,7 +106,7 @@ struct StreamRaceTests {
     let statistics = events.statistics
     #expect(statistics?.counts.addressed == statistics?.addressed, "seed \(seed)")
     #expect(statistics?.counts.waiting == 0 && events.isEmpty)
-    while lifetimes.alive > 0 { await Task.yield() }
+    await lifetimes.shrink()
   }
 
   @Test("loops of a hub that is released have all that was posted, in order")

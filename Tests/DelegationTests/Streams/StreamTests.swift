@@ -143,7 +143,7 @@ struct StreamTests {
       for index in permutations[order] { releases[index]() }
       while hub != nil { await Task.yield() }
     }
-    while lifetimes.alive > 0 { await Task.yield() }
+    await lifetimes.shrink()
   }
 
   @Test("an iterator that waits keeps nothing of the hub; the stream ends with that")
@@ -158,7 +158,7 @@ struct StreamTests {
     while stream.subscription.statistics.counts.handled == 0 { await Task.yield() }
     events = nil
     #expect(await loop.value == [1])
-    while lifetimes.alive > 0 { await Task.yield() }
+    await lifetimes.shrink()
     withExtendedLifetime(stream) {}
   }
 

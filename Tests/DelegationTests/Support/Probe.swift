@@ -99,4 +99,10 @@ final class Lifetimes: Sendable {
   func make() -> Tracked { Tracked(count) }
 
   var alive: Int { count.value }
+
+  /// Gives way to others until no more than that many are alive, which is bound to happen: a worker
+  /// that has handled everything may not have let go yet.
+  func shrink(to limit: Int = 0) async {
+    while alive > limit { await Task.yield() }
+  }
 }
