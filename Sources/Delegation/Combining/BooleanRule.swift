@@ -84,7 +84,7 @@ public struct BooleanRule: Combiner {
 
   /// Takes a response that the caller counts in place of an answer.
   @usableFromInline
-  mutating func receive(_ response: Bool, inPlaceOf position: Int) -> Bool? {
+  mutating func receive(substitute response: Bool, from position: Int) -> Bool? {
     spare &-= 1
     let outcome = receive(response, from: position)
     return spare < 0 ? false : outcome

@@ -20,10 +20,6 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
     isOutstanding = hasDeadline ? Array(repeating: true, count: count) : nil
   }
 
-  /// Whether no answer is outstanding.
-  @inlinable
-  var isComplete: Bool { outstanding == 0 }
-
   /// Starts the count.
   ///
   /// - Returns: the outcome if nobody need be asked.
@@ -43,7 +39,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
     let outcome: C.Outcome?
     switch answer {
     case .response(let response): outcome = combiner?.receive(response, from: position)
-    case .substitute(let response): outcome = receive(response, inPlaceOf: position)
+    case .substitute(let response): outcome = receive(substitute: response, from: position)
     case .absence: outcome = combiner?.receiveNothing(from: position)
     case .failure(let error): return .failure(error)
     }
@@ -53,11 +49,11 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
 
   /// Passes on a response that counts in place of an answer; only ``BooleanRule`` tells the two apart.
   @inlinable @inline(never)
-  mutating func receive(_ response: C.Response, inPlaceOf position: Int) -> C.Outcome? {
+  mutating func receive(substitute response: C.Response, from position: Int) -> C.Outcome? {
     guard var rule = combiner as? BooleanRule, let response = response as? Bool else {
       return combiner?.receive(response, from: position)
     }
-    let outcome = rule.receive(response, inPlaceOf: position)
+    let outcome = rule.receive(substitute: response, from: position)
     combiner = rule as? C
     return outcome as? C.Outcome
   }
@@ -80,9 +76,12 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
   }
 
   /// Releases what was needed only to decide, because a late handler keeps the tally alive.
+  ///
+  /// - Returns: whether no answer is outstanding.
   @inlinable
-  mutating func clear() {
+  mutating func clear() -> Bool {
     (isOutstanding, combiner) = (nil, nil)
+    return outstanding == 0
   }
 
   @inlinable
@@ -150,9 +149,7 @@ protocol Tallying: Sendable {
   associatedtype Event: Sendable
   associatedtype Decision: Sendable
 
-  var isComplete: Bool { get }
-  mutating func begin() -> Decision?
   mutating func count(_ answer: Event, from position: Int) -> Decision?
   mutating func expire(counting absence: (Int) -> Event) -> Decision
-  mutating func clear()
+  mutating func clear() -> Bool
 }

@@ -163,14 +163,14 @@ struct AskingForReply<Inner: Asking>: Asking {
 
 /// What a subscriber contributes without an answer.
 extension SubscriptionNode {
-  /// For a subscriber that is gone, or does not conform.
+  /// The answer of a subscriber that is gone or does not conform.
   @inlinable
   func absence<Response, E>() -> Answer<Response, E> {
     HandlerContext.note(.unasked)
     return .absence
   }
 
-  /// For a subscriber whose handler threw.
+  /// The answer of a subscriber whose handler threw.
   ///
   /// - Parameters:
   ///   - error: what the handler threw.
@@ -180,7 +180,7 @@ extension SubscriptionNode {
   func failure<Response, E>(
     _ error: E, absent late: Answer<Response, E>.Late?
   ) -> Answer<Response, E> {
-    noteFailure(error, isTold: late != nil)
+    noteFailure(error, isIncident: late != nil)
     return late?(self) ?? .failure(error)
   }
 }
@@ -226,7 +226,7 @@ extension DelegateHub {
 ///
 /// A type and not a closure, so that the compiler does not copy the asking code for each closure.
 @frozen @usableFromInline
-struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
+struct AskingInLoop<P, Response: Sendable, Failure: Error>: Asking {
   @usableFromInline let recipients: Recipients<P>
   @usableFromInline let call: CallKind
   @usableFromInline let late: Answer<Response, Failure>.Late?

@@ -210,16 +210,6 @@ extension Delivery {
     node.report(.failed, in: call, error: error)
     return .failed
   }
-
-}
-
-extension SubscriptionNode {
-  /// Takes the fate of a notification whose handler has not thrown: a subscription whose subscriber was found dead
-  /// ends.
-  func fate(of fate: Notification.Fate, in call: CallKind) -> Notification.Fate {
-    if fate == .expired { terminate(as: .expired, in: call) }
-    return fate
-  }
 }
 
 extension HubCore: TopicOwner {
@@ -228,15 +218,15 @@ extension HubCore: TopicOwner {
   /// - Parameters:
   ///   - topic: the topic.
   ///   - priority: the workers' priority; `nil` for the default.
-  ///   - caller: a caller that waits for the notification; the first worker begins on the caller's thread, if the hub
-  ///     has no executor.
+  ///   - caller: a caller that waits for the notification; the first worker begins on its thread, if the hub has no
+  ///     executor and the system can.
   func startDelivery(
-    of topic: Topic, priority: TaskPriority? = nil, inPlaceOf caller: Caller? = nil
+    of topic: Topic, priority: TaskPriority? = nil, onThreadOf caller: Caller? = nil
   ) {
     if let caller, executor == nil,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     {
-      return startInPlace(topic, priority, caller.depth)
+      return startOnCallersThread(topic, priority, caller.depth)
     }
     Task.startDetached(on: executor, priority: priority) { [hub] in
       await Delivery(topic.beginDelivery(), for: self).work()
@@ -244,10 +234,10 @@ extension HubCore: TopicOwner {
     }
   }
 
-  /// The loop is explained at ``Question/startInPlace(_:)``.
+  /// The loop is explained at ``Question/startOnCallersThread(_:)``.
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @inline(never)
-  private func startInPlace(_ topic: Topic, _ priority: TaskPriority?, _ depth: Int) {
+  private func startOnCallersThread(_ topic: Topic, _ priority: TaskPriority?, _ depth: Int) {
     for _ in 0..<1 {
       Task<Void, any Error>.immediateDetached(priority: priority) { [hub] in
         await Delivery(topic.beginDelivery(), for: self, depth: depth).work()

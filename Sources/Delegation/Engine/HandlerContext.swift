@@ -13,7 +13,7 @@ struct HandlerContext: Sendable {
   /// The handler that the current task runs in, or the stream's loop in whose body it is.
   static var current: HandlerContext? {
     guard let loop = loops.last, let bound else { return loops.last ?? bound }
-    // The inner one: a loop's body may call a handler, and a handler may run a loop.
+    // The inner of the two: the loop may be in the handler, or the handler in the loop's body.
     return chain(of: [bound]).contains { $0.worker === loop.worker } ? bound : loop
   }
 
@@ -26,9 +26,6 @@ struct HandlerContext: Sendable {
   /// The handler that the current task runs in.
   static var bound: HandlerContext? { binding.wrappedValue?.running }
 
-  /// Whether a handler that had to wait after it began may go on: not if its subscription has ended.
-  static var mayGoOn: Bool { current?.node?.mayHandle ?? true }
-
   let worker: Worker
   /// The number of the worker's call; 0 for the one that is running now.
   let call: UInt64
@@ -37,6 +34,12 @@ struct HandlerContext: Sendable {
   let node: SubscriptionNode?
   /// The identity of that subscription, as bits; 0 if there is none.
   let nodeBits: UInt
+
+  @usableFromInline
+  init(worker: Worker, call: UInt64, node: SubscriptionNode?, nodeBits: UInt = 0) {
+    (self.worker, self.call, self.node) = (worker, call, node)
+    self.nodeBits = node?.identityBits ?? nodeBits
+  }
 
   /// Whether it is a handler of a subscription.
   func isHandler(of node: SubscriptionNode) -> Bool {
@@ -53,7 +56,7 @@ struct HandlerContext: Sendable {
   fileprivate var running: HandlerContext? {
     if call != 0 { return self }
     return worker.running.map {
-      HandlerContext(worker: worker, call: $0, node: node, nodeBits: node == nil ? $1 : nodeBits)
+      HandlerContext(worker: worker, call: $0, node: node, nodeBits: $1)
     }
   }
 
@@ -97,7 +100,7 @@ extension HandlerContext {
   ///
   /// Not a handler that the task has inherited from another task; for a handler that runs in its caller's task, the
   /// caller's. Tasks that a question's handler starts count as that handler.
-  static var owner: HandlerContext? {
+  static var hostHandler: HandlerContext? {
     let task = currentTask
     var next = bound
     while let context = next, context.worker.task != 0, context.worker.task != task {
@@ -144,13 +147,6 @@ extension HandlerContext {
 @_silgen_name("swift_task_getJobTaskId")
 package func jobTaskID(_ job: UnownedJob) -> UInt64
 
-extension HandlerContext {
-  @usableFromInline
-  init(worker: Worker, call: UInt64, node: SubscriptionNode?) {
-    self.init(worker: worker, call: call, node: node, nodeBits: node?.identityBits ?? 0)
-  }
-}
-
 /// What a question knows of its caller: the stream loops in whose bodies it is asked, and the handler that awaits it,
 /// if any.
 ///
@@ -189,10 +185,7 @@ final class Caller: Sendable {
     // All outer callers share this one: it has nothing to clear, and its lock would be contended.
     if self === Self.outermost { return }
     // Released outside the lock.
-    let former = contexts.withLock { contexts in
-      defer { contexts = [] }
-      return contexts
-    }
+    let former = contexts.withLock { exchange(&$0, with: []) }
     withExtendedLifetime(former) {}
   }
 }

@@ -21,7 +21,7 @@ final class HubCore: @unchecked Sendable {
   let interception: Interception?
   /// Whether a plain loop may ask subscribers without an executor of their own.
   @usableFromInline
-  let mayAskInPlace: Bool
+  let mayAskInLoop: Bool
   /// Whether the handlers of notifications run within interceptors or task-locals.
   let wraps: Bool
   /// The task-locals that notifications and incidents carry.
@@ -33,12 +33,12 @@ final class HubCore: @unchecked Sendable {
 
   private static let numbers = Atomic<Int>(0)
 
-  /// How many workers there are, including those that were requested and have not started.
+  /// How many workers there are, each from when it is requested, and how many closures that delay a drain.
   ///
-  /// Invariant: while a notification is pending or a handler runs, at least one worker is counted. A worker is counted
-  /// from the moment it is requested. For an executor of a subscription, each subscription that waits there is counted,
-  /// and not the workers: so the count can fall while the executor is blocked or suspended, if the subscription ends. A
-  /// question that was sent there counts until it is asked, or the subscription ends.
+  /// Invariant: while a notification is pending or a handler runs, the count is above zero. What waits for a
+  /// subscription's own executor is counted instead of the workers there: the subscription until it is served, a
+  /// question until it is asked. Neither is counted once the subscription has ended: so the count can fall while the
+  /// executor is blocked or suspended.
   let workers = AwaitedCount()
   /// Where those of them were begun that are not workers but user closures which delay a drain, by their workers.
   let delays = Lock<[ObjectIdentifier: SubscribeSite.Line]>([:])
@@ -56,7 +56,7 @@ final class HubCore: @unchecked Sendable {
   ) {
     self.executor = executor
     interception = Interception(interceptors, now: deadlines.now)
-    mayAskInPlace = executor == nil && interception == nil
+    mayAskInLoop = executor == nil && interception == nil
     wraps = interception != nil || !propagating.isEmpty
     self.propagating = propagating
     self.deadlines = deadlines

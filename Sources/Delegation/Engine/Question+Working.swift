@@ -1,26 +1,21 @@
 /// What a question's workers do.
 extension Question {
-  /// Requests one more worker.
-  func requestWorker() { startWorker(on: core.executor) }
-
   /// Starts a task for a worker, which is counted from here until its work is done.
   ///
-  /// - Parameters:
-  ///   - executor: where the worker runs.
-  ///   - sent: the only subscription that it asks, on that subscription's executor; `nil` for a spare worker.
-  private func startWorker(on executor: (any TaskExecutor)?, sent: Claim? = nil) {
+  /// - Parameter sent: the only subscription that it asks, on that subscription's executor, or on the hub's if it has
+  ///   none; `nil` for a spare worker.
+  func startWorker(sent: Claim? = nil) {
     core.begin()
+    let executor = sent?.node.executor ?? core.executor
     let worker = Worker(for: core.number, caller: caller, only: sent != nil)
-    if let sent { sent.node.contents.withLock { $0.senders[key] = { self.returnSent(sent) } } }
-    keep(executor.map { start(worker, on: $0, sent) } ?? start(worker, sent), of: worker)
+    if let sent { sent.node.contents.withLock { $0.senders[ObjectIdentifier(self)] = { self.returnSent(sent) } } }
+    let task = executor.map { executor -> Task<Void, any Error> in
+      Task(executorPreference: executor, priority: priority) { await self.run(worker, sent) }
+    }
+    add(task ?? start(worker, sent), of: worker)
   }
 
-  private func start(
-    _ worker: Worker, on executor: any TaskExecutor, _ sent: Claim?
-  ) -> Task<Void, any Error> {
-    Task(executorPreference: executor, priority: priority) { await self.run(worker, sent) }
-  }
-
+  /// Knows of no executor, for the reason at ``startOnCallersThread(_:)``.
   @inline(never)
   private func start(_ worker: Worker, _ sent: Claim?) -> Task<Void, any Error> {
     Task(priority: priority) { await self.run(worker, sent) }
@@ -38,14 +33,11 @@ extension Question {
     await work(as: worker, sent: sent)
   }
 
-  /// The key by which subscriptions know this question.
-  private var key: ObjectIdentifier { ObjectIdentifier(self) }
-
   /// Takes a claim that was sent to an executor.
   ///
   /// - Returns: whether nobody took the claim before.
   private func takeSent(_ claim: Claim) -> Bool {
-    claim.node.contents.withLock { $0.senders.removeValue(forKey: key) } != nil
+    claim.node.contents.withLock { $0.senders.removeValue(forKey: ObjectIdentifier(self)) } != nil
   }
 
   /// Has the caller take a claim whose subscription has ended after it was sent to an executor; if the question is
@@ -65,10 +57,10 @@ extension Question {
   /// preferred. Otherwise it passes an explicit `nil`, and each of the task's switches takes a lock to find that out.
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @inline(never)
-  func startInPlace(_ worker: Worker) -> Task<Void, any Error> {
+  func startOnCallersThread(_ worker: Worker) -> Task<Void, any Error> {
     var task: Task<Void, any Error>?
     for _ in 0..<1 {
-      task = .immediate(priority: priority) { await self.work(as: worker, isInPlace: true) }
+      task = .immediate(priority: priority) { await self.work(as: worker, onCallersThread: true) }
     }
     guard let task else { fatalError("Delegation: a worker was not started") }
     return task
@@ -81,13 +73,13 @@ extension Question {
   /// One context is bound for all its handlers, so a task that a handler leaves behind counts as a part of the next
   /// handler. The context is bound in the worker's task: the task would have to copy an inherited one.
   @inline(__always)
-  private func work(as worker: Worker, sent: Claim? = nil, isInPlace: Bool = false) async {
+  private func work(as worker: Worker, sent: Claim? = nil, onCallersThread isFirst: Bool = false) async {
     worker.task = 0
     await HandlerContext.binding.withValue(HandlerContext(worker: worker, call: 0, node: nil)) {
       // The executor may have taken its time: `beginSent` looks again.
       var next =
-        if let sent { beginSent(sent) } else if isInPlace { state.claim() } else {
-          state.begin { requestWorker() }
+        if let sent { beginSent(sent) } else if isFirst { state.claim() } else {
+          state.begin { startWorker() }
         }
       while let claimed = next {
         guard let claim = claimed.isCounted ? claimed : askElsewhere(claimed) else {
@@ -129,7 +121,7 @@ extension Question {
       var answer = Answer<Response, Failure>.absence
       if beginHandler(of: claim.node, by: worker) { answer = await ask(claim.node) }
       if !worker.isAsked {
-        if follow(&claim, by: worker) {
+        if claimReplacement(&claim, by: worker) {
           if claim.isCounted { continue }
           return claim
         }
@@ -158,7 +150,7 @@ extension Question {
   /// If the claimed subscription was not asked, replaces it in the claim by its replacement, if any, which is not yet
   /// counted if it has to be asked on another executor.
   @inline(never) @usableFromInline
-  func follow(_ claim: inout Claim, by worker: Worker) -> Bool {
+  func claimReplacement(_ claim: inout Claim, by worker: Worker) -> Bool {
     guard let replacement = claim.node.replacement else { return false }
     let isCounted = !replacement.hasExecutor && !worker.isSingle
     let mayBegin = state.withLock { state in
@@ -183,7 +175,7 @@ extension Question {
   @inline(never)
   private func askElsewhere(_ claim: Claim) -> Claim? {
     guard claim.node.isReached(by: admits, endingIn: call) else { return beginSent(claim) }
-    startWorker(on: claim.node.executor ?? core.executor, sent: claim)
+    startWorker(sent: claim)
     // The subscription may have ended before it knew of the question; the claim is taken once, even if this is the
     // second call.
     if !claim.node.isOpen { returnSent(claim) }

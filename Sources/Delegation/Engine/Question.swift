@@ -107,24 +107,16 @@ class Question: @unchecked Sendable {
     // The caller counts until it has requested the spare worker: a handler that waits for the rest of the hub then also
     // waits for the subscribers that are yet to be asked.
     if !isCounted { core.begin() }
-    guard !hasDeadline, core.executor == nil, startInPlace() else { return false }
-    core.end()
-    return true
-  }
-
-  /// Starts the first worker on the caller's thread, if the stack is large enough; returns when the worker has ended or
-  /// suspended.
-  ///
-  /// - Returns: whether the question is decided.
-  private func startInPlace() -> Bool {
-    guard caller.isShallow, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
-      return false
-    }
+    guard !hasDeadline, core.executor == nil, caller.isShallow,
+      #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    else { return false }
     core.begin()
     if Task.isCancelled { isCancelledFlag.store(true, ordering: .sequentiallyConsistent) }
     let worker = Worker(for: core.number, caller: caller)
-    keep(startInPlace(worker), of: worker)
-    return isDecided
+    // Returns when the worker has ended or suspended.
+    guard add(startOnCallersThread(worker), of: worker) else { return false }
+    core.end()
+    return true
   }
 
   /// Requests the spare worker, waits for the decision or the deadline, and passes on the caller's cancellation.
@@ -132,7 +124,7 @@ class Question: @unchecked Sendable {
   func awaitDecision() async {
     await withTaskCancellationHandler {
       // This is the first worker if none was started on the caller's thread.
-      state.provideSpare { requestWorker() }
+      state.provideSpare { startWorker() }
       core.end()
       await wait(until: deadline)
       if isDecided { return }
@@ -140,7 +132,8 @@ class Question: @unchecked Sendable {
       countLate()
       await wait(until: nil)
     } onCancel: {
-      cancel()
+      let tasks = state.withLock { beginCancelling(&$0, except: nil) }
+      if !tasks.isEmpty { cancel(tasks) }
     }
   }
 
@@ -185,28 +178,29 @@ class Question: @unchecked Sendable {
 
   /// Keeps a worker's task, unless the worker has left; cancels the task if the question is cancelled.
   ///
-  /// Once the question is decided, in another task: the current one may be the caller's, which is to go on.
-  func keep(_ task: Task<Void, any Error>, of worker: Worker) {
+  /// Once the question is decided, a task of its own cancels: the current one may be the caller's, which is to go on.
+  ///
+  /// - Returns: whether the question is decided.
+  @discardableResult
+  func add(_ task: Task<Void, any Error>, of worker: Worker) -> Bool {
     let (mustCancel, isDecided) = state.withLock { state in
-      if worker.index < 0 { return (false, false) }
+      if worker.index < 0 { return (false, state.isDecided) }
       state.workers.append((worker, task))
       worker.index = state.workers.count
       return (isCancelled, state.isDecided)
     }
-    if mustCancel { cancel([task], isApart: isDecided) }
+    if mustCancel { cancel([task], inOwnTask: isDecided) }
+    return isDecided
   }
-
-  private func cancel() { cancel(state.withLock { beginCancelling(&$0, except: nil) }) }
 
   /// Cancels tasks in the current task, if the stack is large enough for what that cancels in turn; otherwise in
   /// another.
   ///
   /// With a deadline always in another: a cancellation handler that blocks must block neither the caller nor its
   /// canceller.
-  func cancel(_ tasks: [Task<Void, any Error>], isApart: Bool = false) {
-    if tasks.isEmpty { return }
+  func cancel(_ tasks: [Task<Void, any Error>], inOwnTask: Bool = false) {
     let cancel = { @Sendable in for task in tasks { task.cancel() } }
-    if !isApart, caller.isShallow, !hasDeadline { return cancel() }
+    if !inOwnTask, caller.isShallow, !hasDeadline { return cancel() }
     Task.startDetached(on: core.executor, priority: .high) { cancel() }
   }
 

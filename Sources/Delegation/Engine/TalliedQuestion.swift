@@ -60,10 +60,10 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   func take(_ answer: Count.Event, from claim: Claim, by worker: Worker) -> Claim? {
     let position = claim.position
     if beginCounting(ending: claim.node, by: worker) {
-      return conclude(keep(tally.count(answer, from: position)), by: worker)
+      return conclude(setDecision(tally.count(answer, from: position)), by: worker)
     }
     let isCounting = enqueue(ending: claim.node, by: worker) {
-      self.keep(self.tally.count(answer, from: position))
+      self.setDecision(self.tally.count(answer, from: position))
     }
     return isCounting ? conclude(false, by: worker) : claimNext(for: worker, counting: false).next
   }
@@ -84,7 +84,7 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   /// - Parameter absence: what counts for a position.
   @inlinable @inline(never)
   func expire(counting absence: @escaping @Sendable (Int) -> Count.Event) {
-    if enqueue({ self.keep(self.tally.expire(counting: absence)) }) {
+    if enqueue({ self.setDecision(self.tally.expire(counting: absence)) }) {
       _ = conclude(false, by: nil)
     }
   }
@@ -108,16 +108,15 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   /// Not inlined: that would make each answer that decides nothing dearer.
   @inlinable @inline(never)
   func end(by worker: Worker?) {
-    // Read first: `end(cancelling:by:)` lets the caller go on.
-    let isComplete = tally.isComplete
-    tally.clear()
+    let isComplete = tally.clear()
     if late != nil { (nodes, late) = ([], nil) }
+    // Last: it lets the caller go on.
     end(cancelling: !isComplete, by: worker)
   }
 
-  /// Keeps a decision, if there is one, and returns whether there is.
+  /// Sets the decision, if there is one, and returns whether there is.
   @inlinable
-  func keep(_ decision: Count.Decision?) -> Bool {
+  func setDecision(_ decision: Count.Decision?) -> Bool {
     guard let decision else { return false }
     outcome = [decision]
     return true
@@ -234,10 +233,7 @@ extension Question {
     while true {
       let (queued, next) = state.withLock { state -> ([Input], Claim?) in
         if isCounting {
-          if !state.queue.isEmpty {
-            defer { state.queue = [] }
-            return (state.queue, nil)
-          }
+          if !state.queue.isEmpty { return (exchange(&state.queue, with: []), nil) }
           self.isCounting.store(false, ordering: .releasing)
         }
         return ([], worker?.isSingle ?? true ? nil : state.work.claim())
@@ -268,7 +264,7 @@ extension Question {
   ///   - worker: the worker that has decided, whose handler has returned; `nil` at the deadline, for the caller.
   @usableFromInline
   func end(cancelling isCancelling: Bool, by worker: Worker?) {
-    var (held, late) = (Held(), [Input]())
+    var (held, late) = (Held(ask: nil), [Input]())
     let (rest, waiter, tasks) = state.withLock { state in
       swap(&held, &state.held)
       swap(&late, &state.queue)
@@ -282,7 +278,7 @@ extension Question {
     caller.clear()
     waiter?.resume(true)
     // In another task: this thread may be the caller's, which must not wait for cancellation handlers.
-    cancel(tasks, isApart: true)
+    if !tasks.isEmpty { cancel(tasks, inOwnTask: true) }
     // Last, because a user's `deinit` may block: neither the caller nor the others wait for that.
     if worker == nil, !late.isEmpty {
       Task.startDetached(on: core.executor) { [late = consume late] in withExtendedLifetime(late) {}

@@ -16,15 +16,15 @@ enum WaitGoal: Sendable {
   /// A wait in a handler: its goal, and the handlers that cannot go on before it ends.
   private typealias Wait = (goal: WaitGoal, contexts: [HandlerContext])
 
-  /// The waits in handlers, by shelf, then by waiter.
+  /// The waits in handlers, by group, then by waiter.
   private static let waits = Lock<[Int: [Int: Wait]]>([:])
 
-  /// A shelf of a hub: 0 has the waits for this hub that are not strict; 1 to 3 have the waits that hold up handlers of
+  /// A group of a hub: 0 has the waits for this hub that are not strict; 1 to 3 have the waits that hold up handlers of
   /// this hub: of notifications (1) or questions (2), or closures that delay a drain (3).
-  private static func shelf(_ kind: Int, of hub: Int) -> Int { hub << 2 | kind }
+  private static func group(_ kind: Int, of hub: Int) -> Int { hub << 2 | kind }
 
-  private static func shelf(of handler: HandlerContext) -> Int {
-    shelf(handler.worker.isAttending ? 1 : handler.isDelay ? 3 : 2, of: handler.worker.hub)
+  private static func group(of handler: HandlerContext) -> Int {
+    group(handler.worker.isAttending ? 1 : handler.isDelay ? 3 : 2, of: handler.worker.hub)
   }
 
   /// Waits for the same thing have the same key.
@@ -43,9 +43,9 @@ enum WaitGoal: Sendable {
   /// Makes the waiter: waiters of one kind with the same goal excuse the same handlers.
   private func makeWaiter(isStrict: Bool) -> Waiter {
     if case .passing(_, _, true) = self {
-      return Waiter(kind: isStrict ? 1 : 3) { isStrict ? leftOut : countWaiting() }
+      return Waiter(kind: isStrict ? 1 : 3) { isStrict ? abandonedCount : countWaiting() }
     }
-    return isStrict ? Waiter(kind: 0) : Waiter(kind: 2, excusing: countWaiting)
+    return isStrict ? Waiter() : Waiter(kind: 2, excusing: countWaiting)
   }
 
   /// The number of the hub whose handlers are waited for.
@@ -70,23 +70,23 @@ enum WaitGoal: Sendable {
   }
 
   /// How many subscriptions that have ended the goal leaves out.
-  private var leftOut: Int {
+  private var abandonedCount: Int {
     guard case .passing(let receipt, _, true) = self else { return 0 }
     return max(0, receipt.abandoned.load(ordering: .sequentiallyConsistent))
   }
 
   /// How much of what the goal counts is excused or left out at the moment.
   private func countWaiting() -> Int {
-    let leftOut = leftOut
+    let abandonedCount = abandonedCount
     let kinds =
       switch self {
       case .passing: 1...1
       case .end: 1...2
       case .rest: 1...3
       }
-    let present = kinds.flatMap { Self.present(at: Self.shelf($0, of: hub)) }
+    let present = kinds.flatMap { Self.present(at: Self.group($0, of: hub)) }
     let handlers = present.flatMap { HandlerContext.chain(of: $0.contexts) }
-    return leftOut + Set(handlers.lazy.filter(waits).map(unit)).count
+    return abandonedCount + Set(handlers.lazy.filter(waits).map(unit)).count
   }
 
   /// What the goal counts a handler by: its worker, which runs one handler at a time, or, for a notification, its
@@ -96,8 +96,8 @@ enum WaitGoal: Sendable {
     return Self.key(of: handler.worker)
   }
 
-  private static func present(at shelf: Int) -> [Wait] {
-    waits.withLock { ($0[shelf]?.values).map(Array.init) ?? [] }
+  private static func present(at group: Int) -> [Wait] {
+    waits.withLock { ($0[group]?.values).map(Array.init) ?? [] }
   }
 
   /// Changes the list of the goal's waiters, and resumes those that need not wait.
@@ -126,16 +126,17 @@ extension WaitGoal {
     let contexts = HandlerContext.present
     let chain = HandlerContext.chain(of: contexts)
     let isStrict = chain.allSatisfy { $0.isDelay && !isDrain }
-    var shelves = Set(chain.map(Self.shelf(of:)))
-    if !isStrict { shelves.insert(Self.shelf(0, of: hub)) }
+    var groups = Set(chain.map(Self.group(of:)))
+    if !isStrict { groups.insert(Self.group(0, of: hub)) }
     let waiter = makeWaiter(isStrict: isStrict)
-    if !shelves.isEmpty {
-      Self.note((self, contexts), of: waiter, at: shelves)
+    if !groups.isEmpty {
+      Self.note((self, contexts), of: waiter, at: groups)
       Self.lookAgain(for: chain)
     }
     update(.add(waiter))
+    var cancelAlarm: (() -> Void)?
     // Most need not wait, and set no alarm.
-    let cancelAlarm = waiter.outcome == nil ? deadline?.schedule { waiter.resume(false) } : nil
+    if let deadline, waiter.outcome == nil { cancelAlarm = deadline.schedule { waiter.resume(false) } }
     let isReached = await withTaskCancellationHandler {
       await waiter.wait()
     } onCancel: {
@@ -143,20 +144,19 @@ extension WaitGoal {
     }
     cancelAlarm?()
     if !isReached { update(.remove(waiter)) }
-    if !shelves.isEmpty { Self.note(nil, of: waiter, at: shelves) }
+    if !groups.isEmpty { Self.note(nil, of: waiter, at: groups) }
     return isReached && isStrict
   }
 
   private var isDrain: Bool { if case .rest = self { true } else { false } }
 
   /// Notes a wait, or with `nil` that it is over.
-  private static func note(_ wait: Wait?, of waiter: Waiter, at shelves: Set<Int>) {
-    for shelf in shelves {
+  private static func note(_ wait: Wait?, of waiter: Waiter, at groups: Set<Int>) {
+    for group in groups {
       // Released outside the lock.
       let former = waits.withLock { waits in
-        defer { if waits[shelf]?.isEmpty == true { waits[shelf] = nil } }
-        defer { waits[shelf, default: [:]][key(of: waiter)] = wait }
-        return waits[shelf]?[key(of: waiter)]
+        defer { if waits[group]?.isEmpty == true { waits[group] = nil } }
+        return exchange(&waits[group, default: [:]][key(of: waiter)], with: wait)
       }
       withExtendedLifetime(former) {}
     }
@@ -165,7 +165,7 @@ extension WaitGoal {
   /// Has waits for these handlers count again: these handlers wait themselves from now on.
   private static func lookAgain(for handlers: [HandlerContext]) {
     var keys: Set<Int> = []
-    for wait in Set(handlers.map { shelf(0, of: $0.worker.hub) }).flatMap(present)
+    for wait in Set(handlers.map { group(0, of: $0.worker.hub) }).flatMap(present)
     where !keys.contains(wait.goal.key) && handlers.contains(where: wait.goal.waits) {
       keys.insert(wait.goal.key)
       wait.goal.update(.recount)

@@ -58,10 +58,7 @@ struct WorkQueue: Sendable {
 
   /// Takes out the list, to be released outside the lock; nothing can be claimed afterwards.
   @inlinable
-  mutating func release() -> [SubscriptionNode] {
-    defer { nodes = [] }
-    return nodes
-  }
+  mutating func release() -> [SubscriptionNode] { exchange(&nodes, with: []) }
 }
 
 /// What the workers of a delivery or a question share under its lock: the subscriptions that they claim.
@@ -82,7 +79,13 @@ extension WorkQueue: WorkSharing {
   }
 
   /// Claims the next subscription, unless a spare worker has to be requested before.
-  fileprivate mutating func claimOrRequest() -> (mustRequest: Bool, claim: Claim?) {
+  ///
+  /// - Parameter isSpare: whether the worker has just begun, so that it is the spare one no longer.
+  fileprivate mutating func claimOrRequest(
+    beginning isSpare: Bool
+  ) -> (mustRequest: Bool, claim: Claim?) {
+    if isSpare { hasSpare = false }
+    if isSpare, isRequesting { return (false, claim()) }
     isRequesting = !hasSpare && unclaimed > 1
     if !isRequesting { return (false, claim()) }
     hasSpare = true
@@ -109,16 +112,14 @@ extension Lock where State: WorkSharing {
 
   /// Claims the first subscription of a worker that begins, after it has requested its spare worker if more are left.
   func begin(requestingBy requestSpare: () -> Void) -> WorkQueue.Claim? {
-    var (mustRequest, claim) = withLock { state -> (Bool, WorkQueue.Claim?) in
-      state.work.hasSpare = false
-      return state.work.isRequesting ? (false, state.work.claim()) : state.work.claimOrRequest()
-    }
-    while mustRequest {
+    var isSpare = true
+    while true {
+      let (mustRequest, claim) = withLock { $0.work.claimOrRequest(beginning: isSpare) }
+      if let claim, claim.isLast { releaseList() }
+      if !mustRequest { return claim }
       requestSpare()
-      (mustRequest, claim) = withLock { $0.work.claimOrRequest() }
+      isSpare = false
     }
-    if let claim, claim.isLast { releaseList() }
-    return claim
   }
 
   /// Requests a spare worker if there is none, and a subscription is unclaimed.

@@ -8,7 +8,7 @@ public import Synchronization
 /// The tasks that handlers start retain it as long as they live. So it retains neither the question, nor subscriptions,
 /// nor the hub.
 ///
-/// `@unchecked Sendable`: each variable says who uses it; `failure`, `isTold` and `hasReplacement` only the task that runs the
+/// `@unchecked Sendable`: each variable says who uses it; `failure`, `isIncident` and `mustAskElsewhere` only the task that runs the
 /// handlers.
 @usableFromInline
 final class Worker: @unchecked Sendable {
@@ -49,14 +49,14 @@ final class Worker: @unchecked Sendable {
   /// Whether the replacement of the subscription that it asked last has to be asked on its own executor.
   @exclusivity(unchecked)
   @usableFromInline
-  var hasReplacement = false
+  var mustAskElsewhere = false
 
   /// What its handler threw, until that is reported.
   @exclusivity(unchecked)
   private var failure: (any Error)?
   /// Whether the error is an incident, because the caller does not receive it.
   @exclusivity(unchecked)
-  private var isTold = false
+  private var isIncident = false
 
   /// Whether it attends mailboxes: as a delivery's worker, or as the loop over a stream.
   var isAttending: Bool { caller == nil }
@@ -64,12 +64,6 @@ final class Worker: @unchecked Sendable {
   init(for hub: Int, caller: Caller?, only isSingle: Bool = false, depth: Int = 0) {
     (self.hub, self.caller, self.isSingle) = (hub, caller, isSingle)
     self.depth = caller?.depth ?? depth
-  }
-
-  /// Notes that a handler of a subscription begins.
-  func begin(_ node: SubscriptionNode) {
-    self.node.store(node.identityBits, ordering: .releasing)
-    _ = begin()
   }
 
   /// The number of the running call and the identity of its subscription; `nil` if none is running.
@@ -84,9 +78,11 @@ final class Worker: @unchecked Sendable {
 
   /// Notes that a handler begins.
   ///
+  /// - Parameter node: the handler's subscription, if it is asked by a worker of a ``Question``.
   /// - Returns: the call's number, from 1.
-  @usableFromInline
-  func begin() -> UInt64 {
+  @usableFromInline @discardableResult
+  func begin(_ node: SubscriptionNode? = nil) -> UInt64 {
+    if let node { self.node.store(node.identityBits, ordering: .releasing) }
     let call = word.load(ordering: .relaxed) >> 1 &+ 1
     word.store(call << 1 | 1, ordering: .releasing)
     return call
@@ -114,7 +110,7 @@ final class Worker: @unchecked Sendable {
     if hasAnswered { return (isCancelled ? .abandoned : .answered, nil) }
     defer { failure = nil }
     let end = CallEnd(rawValue: callEnd.exchange(0, ordering: .relaxed)) ?? .answered
-    return (end, end == .failed && isTold ? failure : nil)
+    return (end, end == .failed && isIncident ? failure : nil)
   }
 
   /// The fate of a notification whose handler has returned: expired if the handler has noted that it called nobody.
@@ -124,12 +120,10 @@ final class Worker: @unchecked Sendable {
     return .expired
   }
 
-  /// Notes what its handler threw.
-  ///
-  /// If the task was cancelled, that is no failure, and is not reported.
-  fileprivate func note(_ failure: any Error, isTold: Bool) {
+  /// Notes what its handler threw; if the task was cancelled, the error is neither counted nor reported.
+  fileprivate func note(_ failure: any Error, isIncident: Bool) {
     note(Task.isCancelled ? .abandoned : .failed)
-    (self.failure, self.isTold) = (failure, isTold)
+    (self.failure, self.isIncident) = (failure, isIncident)
   }
 
   /// What interceptors learn of the handler, which has returned.
@@ -170,7 +164,7 @@ final class Worker: @unchecked Sendable {
     _ handler: nonisolated(nonsending) (SubscriptionNode) async -> Result
   ) async -> Result {
     var node = node
-    hasReplacement = false
+    mustAskElsewhere = false
     while true {
       if node.beginCall() {
         let context = HandlerContext(worker: self, call: begin(), node: node)
@@ -184,7 +178,7 @@ final class Worker: @unchecked Sendable {
       }
       guard let replacement = node.replacement else { return absence }
       if replacement.hasExecutor, call != .forEach {
-        hasReplacement = true
+        mustAskElsewhere = true
         return absence
       }
       node = replacement
@@ -207,8 +201,8 @@ extension HandlerContext {
 extension SubscriptionNode {
   /// Notes that the handler threw, and whether that is an incident, because the caller does not receive it.
   @usableFromInline
-  func noteFailure(_ error: any Error, isTold: Bool = false) {
-    HandlerContext.binding.wrappedValue?.worker.note(error, isTold: isTold)
+  func noteFailure(_ error: any Error, isIncident: Bool = false) {
+    HandlerContext.binding.wrappedValue?.worker.note(error, isIncident: isIncident)
   }
 
   /// Ends a call in a plain loop, whose handler threw.

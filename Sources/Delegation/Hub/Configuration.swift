@@ -142,10 +142,7 @@ extension DelegateHub.Incident {
     Task.detached {
       // Nobody cancels this task.
       try? await Task.sleep(for: .seconds(1))
-      let count = Self.log.withLock { log in
-        defer { log = (0, 0) }
-        return log.leftOut
-      }
+      let count = Self.log.withLock { exchange(&$0, with: (0, 0)).leftOut }
       if count > 0 { Platform.writeToStandardError("DelegateHub: and \(count) more incidents\n") }
     }
   }

@@ -1,4 +1,4 @@
-/// How questions are asked: side by side by a ``TalliedQuestion``, or below, if they await nothing, in a loop.
+/// How questions are asked: side by side by a ``TalliedQuestion``, or, if they await nothing, in a loop.
 ///
 /// If a single subscriber is to be asked without executor, deadline or interceptors, the caller's task asks it.
 extension DelegateHub {
@@ -16,7 +16,7 @@ extension DelegateHub {
     within duration: Duration? = nil
   ) async -> Result<C.Outcome, E> {
     let deadline = duration == nil ? nil : deadline(within: duration)
-    let nodes = given ?? snapshot(of: asking.recipients.key)
+    let nodes = given ?? snapshot(of: asking.recipients.base)
     var tally = Tally<C, E>(
       asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
     if let decision = tally.begin() {
@@ -27,12 +27,12 @@ extension DelegateHub {
     // Whether the caller is already counted when the question begins: a drain must see no gap.
     var isCounted = false
     // The handler of a single subscriber delays no other, and nothing can be decided before it returns.
-    if deadline == nil, core.mayAskInPlace, nodes.count == 1, !nodes[0].hasExecutor {
+    if deadline == nil, core.mayAskInLoop, nodes.count == 1, !nodes[0].hasExecutor {
       let worker = beginAsking()
       let answer = await worker.ask(nodes[0], in: asking.call, absence: .absence) {
         await asking.answer(of: $0, in: nil)
       }
-      if !worker.hasReplacement {
+      if !worker.mustAskElsewhere {
         let decision = tally.count(answer, from: 0) ?? tally.finish()
         endAsking(worker)
         return decision
@@ -127,10 +127,10 @@ extension Result {
 extension DelegateHub {
   /// Asks in a loop, up to the first subscriber for which a loop is not enough.
   @_alwaysEmitIntoClient @inline(never)
-  nonisolated func askInPlace<P, C: Combiner, E>(
-    _ asking: AskingInPlace<P, C.Response, E>, by combiner: C
+  nonisolated func askInLoop<P, C: Combiner, E>(
+    _ asking: AskingInLoop<P, C.Response, E>, by combiner: C
   ) async throws(E) -> C.Outcome {
-    let nodes = snapshot(of: asking.recipients.key)
+    let nodes = snapshot(of: asking.recipients.base)
     var combiner = combiner
     // If nobody is to be asked, no answer will end the count.
     let outcome = combiner.begin(asking: nodes.count)
@@ -141,12 +141,11 @@ extension DelegateHub {
     // Counted until the decision, or until the question is counted: a drain must see no gap.
     core.begin()
     var position = 0
-    if core.mayAskInPlace && asking.actor == nil {
+    if core.mayAskInLoop, asking.actor == nil,
       let decision = asking.ask(nodes, from: &position, counting: &combiner)
-      if let decision {
-        core.end()
-        return try decision.get()
-      }
+    {
+      core.end()
+      return try decision.get()
     }
     return try await askRest(of: nodes, from: position, asking, by: combiner).get()
   }
@@ -155,7 +154,7 @@ extension DelegateHub {
   /// carry the code.
   @usableFromInline
   nonisolated func askRest<P, C: Combiner, E>(
-    of nodes: [SubscriptionNode], from first: Int, _ asking: AskingInPlace<P, C.Response, E>,
+    of nodes: [SubscriptionNode], from first: Int, _ asking: AskingInLoop<P, C.Response, E>,
     by combiner: C
   ) async -> Result<C.Outcome, E> {
     let tally = Tally<C, E>(asking: nodes.count - first, combiner: combiner)
@@ -164,7 +163,7 @@ extension DelegateHub {
 
   /// As `decide`, but clients do not carry the code.
   @usableFromInline
-  nonisolated func decideApart<C: Combiner, E>(
+  nonisolated func decideOutOfLine<C: Combiner, E>(
     _ asking: some Asking<C.Response, E>, among given: [SubscriptionNode]? = nil, by combiner: C,
     within duration: Duration?
   ) async -> Result<C.Outcome, E> {
@@ -194,23 +193,23 @@ extension DelegateHub {
   ) async -> Result<Value?, E> {
     let whole = deadline(within: duration)
     // No variable here names the array of subscriptions, so that a suspended handler does not keep all of them alive.
-    var work = WorkQueue(snapshot(of: recipients.key))
+    var work = WorkQueue(snapshot(of: recipients.base))
     // Counted between the turns as well: a drain must see no gap.
     let worker = beginAsking()
     defer { endAsking(worker) }
-    let isApart = !core.mayAskInPlace || whole != nil || each != nil
+    let needsQuestion = !core.mayAskInLoop || whole != nil || each != nil
     var value = value
     while let claim = work.claim() {
       if claim.isLast { _ = work.release() }
       let asking = turn(value)
       var answer = Answer<Value?, E>.absence
-      let isElsewhere = isApart || claim.node.hasExecutor
+      let isElsewhere = needsQuestion || claim.node.hasExecutor
       if !isElsewhere {
         answer = await worker.ask(claim.node, in: call, absence: .absence) {
           await asking.answer(of: $0, in: nil)
         }
       }
-      if isElsewhere || worker.hasReplacement {
+      if isElsewhere || worker.mustAskElsewhere {
         answer = await takeTurn(
           of: claim.node, before: &work, as: worker, within: whole, each: each, asking)
       }
@@ -246,7 +245,7 @@ extension DelegateHub {
     let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
     defer { worker.end() }
     let turn = await HandlerContext.binding.withValue(context) {
-      await decideApart(
+      await decideOutOfLine(
         asking, among: [node], by: First<Value?, Value?>.first(),
         within: left.map { min($0, each ?? $0) } ?? each)
     }

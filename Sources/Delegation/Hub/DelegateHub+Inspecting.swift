@@ -74,7 +74,7 @@ extension DelegateHub {
   /// The deadline of a call; `nil` for none.
   @usableFromInline
   nonisolated func deadline(within duration: Duration?) -> Deadline? {
-    duration.flatMap(core.deadlines.deadline(after:))
+    if let duration { core.deadlines.deadline(after: duration) } else { nil }
   }
 }
 
@@ -206,8 +206,8 @@ extension DelegateHub {
     /// How many will never handle it: they died or were removed before their turn, dropped it, or an interceptor kept
     /// it from them.
     public let missed: Int
-    /// The subscribers that had not finished with the awaited notification when the call returned (with `leaving:`, an
-    /// earlier one than it posted); empty unless the call returned early.
+    /// If the call returned early, the subscribers that had not finished with the notification it awaited; otherwise
+    /// empty. With `leaving:`, it awaits an earlier one than it posts.
     public let left: Leftovers
 
     /// Whether there were subscribers, and all of them have handled it.

@@ -68,19 +68,4 @@ public actor DelegateHub {
   deinit {
     for topic in core.topics.all { topic.close() }
   }
-
-  /// The topic of a protocol, if anybody is subscribed.
-  @usableFromInline
-  nonisolated func audience(of key: ObjectIdentifier) -> Topic? {
-    guard let topic = core.topics.find(key), topic.hasAudience.load(ordering: .acquiring) else {
-      return nil
-    }
-    return topic
-  }
-
-  /// The subscriptions of a protocol in order.
-  @usableFromInline
-  nonisolated func snapshot(of key: ObjectIdentifier) -> [SubscriptionNode] {
-    audience(of: key)?.snapshot() ?? []
-  }
 }

@@ -49,7 +49,7 @@ public struct DelegateRegistry<P>: Sendable, Subscribable {
 public protocol Subscribable<P>: Sendable {
   /// The protocol to subscribe to.
   associatedtype P
-  /// What subscribes; a type needs nothing else to conform.
+  /// By which others subscribe; a type needs nothing else to conform.
   var registry: DelegateRegistry<P> { get }
 }
 

@@ -153,8 +153,8 @@ extension Delegates where P: Sendable {
   public func collect<R: Sendable>(
     within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> R
   ) async -> [DelegateHub.Reply<R>] {
-    let asking = AskingInPlace(recipients, in: .collect, on: body.isolation, unisolated(body))
-    return await hub.decideApart(AskingForReply(asking), by: .all(), within: duration).outcome
+    let asking = AskingInLoop(recipients, in: .collect, on: body.isolation, unisolated(body))
+    return await hub.decideOutOfLine(AskingForReply(asking), by: .all(), within: duration).outcome
   }
 
   /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
@@ -163,7 +163,7 @@ extension Delegates where P: Sendable {
   public func askInTurn<R: Sendable, E>(
     _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> R?
   ) async throws(E) -> R? {
-    let asking = AskingInPlace(recipients, in: .askInTurn, on: body.isolation, unisolated(body))
+    let asking = AskingInLoop(recipients, in: .askInTurn, on: body.isolation, unisolated(body))
     return try await hub.inTurn(recipients, in: .askInTurn) { _ in asking }.get()
   }
 
@@ -175,7 +175,7 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<R?>,
     _ body: @escaping @isolated(any) @Sendable (P) throws -> R?
   ) async -> R? {
-    let asking = AskingInPlace(
+    let asking = AskingInLoop(
       recipients, in: .askInTurn, absent: absence, on: body.isolation, unisolated(body))
     return await hub.inTurn(recipients, in: .askInTurn, within: duration, each: each) { _ in
       asking
@@ -190,7 +190,7 @@ extension Delegates where P: Sendable {
   ) async throws(E) -> V? {
     let (actor, body) = (body.isolation, unisolated(body))
     return try await hub.inTurn(recipients, in: .pass, startingWith: value) { next in
-      AskingInPlace(recipients, in: .pass, on: actor) { subscriber throws(E) in
+      AskingInLoop(recipients, in: .pass, on: actor) { subscriber throws(E) in
         try body(subscriber, next ?? value)
       }
     }.get()
@@ -208,7 +208,7 @@ extension Delegates where P: Sendable {
     return await hub.inTurn(
       recipients, in: .pass, within: duration, each: each, startingWith: value
     ) { next in
-      AskingInPlace(recipients, in: .pass, absent: absence, on: actor) {
+      AskingInLoop(recipients, in: .pass, absent: absence, on: actor) {
         try body($0, next ?? value)
       }
     }.outcome

@@ -36,7 +36,7 @@ extension Delegates {
   public func forEach<E>(
     reversed isReversed: Bool = false, _ body: (P) throws(E) -> Void
   ) throws(E) {
-    let nodes = hub.snapshot(of: recipients.key)
+    let nodes = hub.snapshot(of: recipients.base)
     if nodes.isEmpty { return }
     hub.core.begin()
     defer { hub.core.end() }
@@ -68,7 +68,7 @@ extension Delegates {
     reversed isReversed: Bool = false, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async throws(E) {
     // No variable lives on with the array of subscriptions, so that the last handler does not keep all of them alive.
-    let nodes = hub.snapshot(of: recipients.key)
+    let nodes = hub.snapshot(of: recipients.base)
     var work = WorkQueue(isReversed ? nodes.reversed() : consume nodes)
     let worker = hub.beginAsking()
     defer { hub.endAsking(worker) }

@@ -174,7 +174,7 @@ extension DelegateHub {
   nonisolated func post<P>(
     in recipients: Recipients<P>, _ handler: (Recipients<P>) -> Notification.Handler
   ) {
-    guard let topic = audience(of: recipients.key) else { return }
+    guard let topic = audience(of: recipients.base) else { return }
     post(handler(recipients), to: topic)
   }
 
@@ -186,14 +186,14 @@ extension DelegateHub {
   ) async -> Outcome {
     let deadline = deadline(within: duration)
     let receipt = Receipt(admitting: recipients.admits)
-    guard let topic = audience(of: recipients.key) else { return Outcome(receipt) }
-    let mayBeInPlace =
+    guard let topic = audience(of: recipients.base) else { return Outcome(receipt) }
+    let mayUseThread =
       duration == nil && window <= 0 && !Task.isCancelled
       && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
-    let caller = mayBeInPlace ? Caller.present : nil
+    let caller = mayUseThread ? Caller.present : nil
     post(
       handler(recipients), to: topic, receipt: receipt,
-      inPlaceOf: caller?.isShallow == true ? caller : nil)
+      onThreadOf: caller?.isShallow == true ? caller : nil)
     defer {
       let former = topic.state.withLock { $0.receipts.noteReturn() }
       withExtendedLifetime(former) {}
@@ -212,7 +212,7 @@ extension DelegateHub {
   @usableFromInline
   nonisolated func post(
     _ handler: Notification.Handler, to topic: Topic, receipt: Receipt? = nil,
-    inPlaceOf caller: Caller? = nil
+    onThreadOf caller: Caller? = nil
   ) {
     let content = Notification.Content(
       handler: core.wraps
@@ -222,7 +222,7 @@ extension DelegateHub {
     // Not lower than the default: other callers may wait for the same delivery.
     core.startDelivery(
       of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium),
-      inPlaceOf: caller)
+      onThreadOf: caller)
   }
 }
 
@@ -294,6 +294,7 @@ extension Notification.Handler {
     _ body: @Sendable (P) throws -> Void, of reference: borrowing WeakReference,
     in recipients: Recipients<P>, on actor: isolated any Actor
   ) throws -> Notification.Fate {
-    HandlerContext.mayGoOn ? try recipients.tell(reference, body) : .expired
+    // The subscription may have ended while the actor was busy.
+    HandlerContext.current?.node?.mayHandle == false ? .expired : try recipients.tell(reference, body)
   }
 }

@@ -100,7 +100,7 @@ extension Delegates {
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: @escaping @Sendable (P) throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await hub.askInPlace(AskingInPlace(recipients, in: .vote, body), by: rule)
+    try await hub.askInLoop(AskingInLoop(recipients, in: .vote, body), by: rule)
   }
 
   /// Asks every subscriber, side by side, and combines the responses.
@@ -159,7 +159,7 @@ extension Delegates {
   public func ask<C: Combiner, E>(
     combining combiner: C, _ body: @escaping @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await hub.askInPlace(AskingInPlace(recipients, in: .ask, body), by: combiner)
+    try await hub.askInLoop(AskingInLoop(recipients, in: .ask, body), by: combiner)
   }
 }
 
@@ -185,8 +185,8 @@ extension Delegates where P: Sendable {
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> Bool
   ) async throws(E) -> Bool {
-    let asking = AskingInPlace(recipients, in: .vote, on: body.isolation, unisolated(body))
-    return try await hub.askInPlace(asking, by: rule)
+    let asking = AskingInLoop(recipients, in: .vote, on: body.isolation, unisolated(body))
+    return try await hub.askInLoop(asking, by: rule)
   }
 
   /// Asks every subscriber on an actor with a closure that awaits nothing, and combines the responses.
@@ -203,8 +203,8 @@ extension Delegates where P: Sendable {
   public func ask<C: Combiner, E>(
     combining combiner: C, _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    let asking = AskingInPlace(recipients, in: .ask, on: body.isolation, unisolated(body))
-    return try await hub.askInPlace(asking, by: combiner)
+    let asking = AskingInLoop(recipients, in: .ask, on: body.isolation, unisolated(body))
+    return try await hub.askInLoop(asking, by: combiner)
   }
 
   /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
@@ -215,9 +215,9 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<Bool>,
     _ body: @escaping @isolated(any) @Sendable (P) throws -> Bool
   ) async -> Bool {
-    let asking = AskingInPlace(
+    let asking = AskingInLoop(
       recipients, in: .vote, absent: absence, on: body.isolation, unisolated(body))
-    return await hub.decideApart(asking, by: rule, within: duration).outcome
+    return await hub.decideOutOfLine(asking, by: rule, within: duration).outcome
   }
 
   /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
@@ -228,8 +228,8 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<C.Response>,
     _ body: @escaping @isolated(any) @Sendable (P) throws -> C.Response
   ) async -> C.Outcome {
-    let asking = AskingInPlace(
+    let asking = AskingInLoop(
       recipients, in: .ask, absent: absence, on: body.isolation, unisolated(body))
-    return await hub.decideApart(asking, by: combiner, within: duration).outcome
+    return await hub.decideOutOfLine(asking, by: combiner, within: duration).outcome
   }
 }

@@ -31,9 +31,6 @@ public struct Delegates<P>: Sendable, Subscribable {
     self.recipients = recipients
   }
 
-  /// The protocol's topic, if anybody has ever subscribed to it.
-  private var topic: Topic? { hub.core.topics.find(recipients.key) }
-
   /// The subscribers that also conform to a further protocol: optional methods.
   ///
   /// They are still subscribers of the first protocol. Notifications that are posted here use its order and its
@@ -78,7 +75,7 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// - Complexity: O(1) if the first subscriber is alive, and conforms, and the order is known; otherwise O(*n*) in the
   ///   protocol's *n* subscriptions.
   public var isEmpty: Bool {
-    !hub.snapshot(of: recipients.key).contains {
+    !hub.snapshot(of: recipients.base).contains {
       $0.isReached(by: recipients.admits, endingIn: nil)
     }
   }
@@ -89,7 +86,7 @@ public struct Delegates<P>: Sendable, Subscribable {
   ///
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public var count: Int {
-    hub.snapshot(of: recipients.key).count { $0.isReached(by: recipients.admits, endingIn: nil) }
+    hub.snapshot(of: recipients.base).count { $0.isReached(by: recipients.admits, endingIn: nil) }
   }
 
   /// The subscribers that are alive, and conform, in the order in which they are served.
@@ -100,7 +97,7 @@ public struct Delegates<P>: Sendable, Subscribable {
   ///
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public var subscribers: [P] {
-    hub.snapshot(of: recipients.key).compactMap {
+    hub.snapshot(of: recipients.base).compactMap {
       $0.current.flatMap { recipients.load($0.reference) }
     }
   }
@@ -136,7 +133,7 @@ public struct Delegates<P>: Sendable, Subscribable {
   ///
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, as long as their order is known.
   public var statistics: DelegateHub.Statistics.ProtocolStatistics? {
-    topic.map { .init($0, listing: false) }
+    hub.core.topics.find(ObjectIdentifier(recipients.base)).map { .init($0, listing: false) }
   }
 
   // MARK: Ending
@@ -198,6 +195,21 @@ extension DelegateHub {
   @inlinable
   public nonisolated subscript<P: Sendable>(_ protocol: P.Type) -> Delegates<P> {
     Delegates(hub: self, recipients: Recipients(`protocol`))
+  }
+
+  /// The topic of a protocol, if anybody is subscribed or what is posted is kept.
+  @usableFromInline
+  nonisolated func audience(of type: Any.Type) -> Topic? {
+    guard let topic = core.topics.find(ObjectIdentifier(type)),
+      topic.hasAudience.load(ordering: .acquiring)
+    else { return nil }
+    return topic
+  }
+
+  /// The subscriptions of a protocol in order.
+  @usableFromInline
+  nonisolated func snapshot(of type: Any.Type) -> [SubscriptionNode] {
+    audience(of: type)?.snapshot() ?? []
   }
 }
 

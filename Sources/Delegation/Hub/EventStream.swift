@@ -54,11 +54,11 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   /// - Returns: the iterator.
   public func makeAsyncIterator() -> Iterator { Iterator(turn: turn) }
 
-  private var turn: StreamTurn { StreamTurn(source.loop, of: subscription.node, keeping: source) }
+  private var turn: StreamIteration { StreamIteration(source.loop, of: subscription.node, keeping: source) }
 
   /// Takes the events one at a time.
   public struct Iterator: AsyncIteratorProtocol {
-    let turn: StreamTurn
+    let turn: StreamIteration
 
     /// The next event; the one before is handled.
     ///
@@ -196,7 +196,7 @@ extension Subscribable {
 ///
 /// It does not keep the hub alive, and does not know the type of the events: code that is not specialized is long and
 /// slow.
-final class StreamTurn {
+final class StreamIteration {
   private let loop: StreamLoop
   fileprivate let node: SubscriptionNode
   /// Retained, because the subscription ends when its subscriber is released.
@@ -291,11 +291,11 @@ final class StreamTurn {
 
   /// Notes that the current task has an event in hand, so that a wait in this task does not wait for that event.
   private func begin() {
-    _ = worker.begin()
+    worker.begin()
     let current = HandlerContext.currentTask
     if task != current || owner?.isRunning == false {
       leaveTask()
-      (task, owner) = (current, HandlerContext.owner)
+      (task, owner) = (current, HandlerContext.hostHandler)
     } else if HandlerContext.maySwitchLoops {
       note(isInHand: false)
     } else {

@@ -48,9 +48,6 @@ struct Mailbox: Sendable {
   /// Whether a notification is in hand.
   var isHandling: Bool { inHand >= 0 }
 
-  /// The number of the notification in hand, unless that was replayed.
-  var awaited: Int? { inHand >= joined ? inHand : nil }
-
   /// Whether the subscription's end is set.
   var hasEnd: Bool { end != .max }
 
@@ -97,7 +94,7 @@ struct Mailbox: Sendable {
       flags.insert(.recheck)
       return false
     }
-    guard hasMore(published) else { return false }
+    guard published > position else { return false }
     flags.insert(flag)
     return true
   }
@@ -109,7 +106,7 @@ struct Mailbox: Sendable {
   ///   - most: how many the worker takes before it leaves.
   /// - Returns: what the attending worker does next.
   mutating func proceed(published: Int?, taking most: Int = mostHandledAtOnce) -> Step {
-    guard termination == nil, let published, hasMore(published) else { return leave() }
+    guard termination == nil, let published, published > position else { return leave() }
     // No other worker knows of what is beyond `most`: this one has to request another when it leaves.
     if published - position > most { flags.insert(.recheck) } else { flags.remove(.recheck) }
     budget = Int32(min(most, published - position))
@@ -125,22 +122,16 @@ struct Mailbox: Sendable {
   @inline(__always)
   mutating func advance(after fate: Notification.Fate, published: Int?) -> Step {
     inHand = -1
-    count(fate)
-    guard termination == nil, let published, hasMore(published) else { return leave() }
-    if budget > 0, let content = take() { return .handle(content) }
-    // Without `recheck`, the delivery for what was posted since has yet to look at this mailbox.
-    return leave(as: flags.contains(.recheck) ? .more : .done, isCaughtUp: false)
-  }
-
-  /// Counts what became of a notification that was taken.
-  @inline(__always)
-  mutating func count(_ fate: Notification.Fate) {
     switch fate {
     case .handled: handled += 1
     case .failed: failed += 1
     case .passedOver, .notAddressed: passedOver += 1
     case .expired: break
     }
+    guard termination == nil, let published, published > position else { return leave() }
+    if budget > 0, let content = take() { return .handle(content) }
+    // Without `recheck`, the delivery for what was posted since has yet to look at this mailbox.
+    return leave(as: flags.contains(.recheck) ? .more : .done, isCaughtUp: false)
   }
 
   /// Counts a question that comes to a stream as a notification that was passed over.
@@ -154,9 +145,6 @@ struct Mailbox: Sendable {
     if isCaughtUp { flags.remove(.dropping) }
     return isOver ? .over : step
   }
-
-  @inline(__always)
-  func hasMore(_ published: Int) -> Bool { published > position }
 
   /// Takes the next notification out of the chain.
   ///
@@ -185,7 +173,8 @@ struct Mailbox: Sendable {
   /// Whether more wait than the limit allows, or the end is reached, beyond which some may wait.
   @inline(__always)
   func mustDrop(published: Int?) -> Bool {
-    published.map { $0 - position > limit || position >= end } ?? false
+    guard let published else { return false }
+    return published - position > limit || position >= end
   }
 
   /// Drops the oldest that wait beyond the limit, by going on in the chain.
@@ -245,13 +234,6 @@ struct Mailbox: Sendable {
     former.termination = .cancelled
   }
 
-  /// Whether notifications were addressed to a subscriber that has died.
-  ///
-  /// A notification in hand counts: it finds nobody, or the subscriber was noted as called.
-  func hasMissed(_ published: Int) -> Bool {
-    isHandling || account(published: published).expired > 0
-  }
-
   /// Terminates the mailbox: pending notifications will not be handled.
   ///
   /// - Parameters:
@@ -307,7 +289,7 @@ extension Mailbox {
   struct Remains: Sendable {
     private(set) var first: Notification?
     let count: Int
-    /// How many at the beginning are replayed: their receipts do not count the subscription.
+    /// How many of the first notifications are replayed; no receipt of these counts the subscription.
     let exempt: Int
 
     /// Notes in the receipts of the first notifications that the subscriber does not handle them.

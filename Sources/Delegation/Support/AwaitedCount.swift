@@ -8,13 +8,9 @@ internal import Synchronization
 /// Invariant: `limit` is `waiters.limit`, and is written under their lock. A waiter sets the limit before it reads the
 /// count; a fall lowers the count before it reads the limit. So one of the two sees the other.
 struct AwaitedCount: ~Copyable, Sendable {
-  private let count: Atomic<Int>
-  private let limit = Atomic<Int>(-1)
+  private let count = Atomic(0)
+  let limit = Atomic<Int>(-1)
   private let waiters = Lock(WaitList())
-
-  init(_ count: Int = 0) {
-    self.count = Atomic(count)
-  }
 
   var value: Int { count.load(ordering: .sequentiallyConsistent) }
 
@@ -25,13 +21,9 @@ struct AwaitedCount: ~Copyable, Sendable {
   /// Lowers the count by one, and resumes the waiters whose wait is over.
   ///
   /// Must not be called under a lock.
-  ///
-  /// - Returns: the lowered count.
-  @discardableResult
-  func fall() -> Int {
+  func fall() {
     let now = count.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue
     if now <= limit.load(ordering: .sequentiallyConsistent) { update() }
-    return now
   }
 
   /// Changes the list of waiters, and resumes those that need not wait any longer.
@@ -47,9 +39,6 @@ struct AwaitedCount: ~Copyable, Sendable {
     }
     for (waiter, _) in fulfilled { waiter.resume(true) }
   }
-
-  /// Whether a task waits.
-  var isAwaited: Bool { limit.load(ordering: .sequentiallyConsistent) >= 0 }
 }
 
 /// The tasks that wait for one count to fall.
@@ -77,7 +66,7 @@ struct WaitList: Sendable {
   mutating func apply(_ change: Change?) {
     switch change {
     case .add(let waiter):
-      let excused = waiter.countExcused()
+      let excused = waiter.countExcused?() ?? 0
       waiters.append((waiter, excused))
       limit = max(limit, excused)
     case .remove(let waiter):
@@ -93,16 +82,15 @@ struct WaitList: Sendable {
   /// Counts the excused handlers again, once for all waiters of one kind.
   private mutating func recount() {
     var counts: [Int: Int] = [:]
+    limit = -1
     for index in waiters.indices {
       let waiter = waiters[index].waiter
-      let count = waiter.kind.flatMap { counts[$0] } ?? waiter.countExcused()
-      if waiters.count > 1, let kind = waiter.kind { counts[kind] = count }
+      let count = counts[waiter.kind] ?? waiter.countExcused?() ?? 0
+      if waiters.count > 1 { counts[waiter.kind] = count }
       waiters[index].limit = count
+      limit = max(limit, count)
     }
-    setLimit()
   }
-
-  private mutating func setLimit() { limit = waiters.reduce(-1) { max($0, $1.limit) } }
 
   /// Takes out the waiters that need not wait any longer.
   ///
@@ -124,7 +112,7 @@ struct WaitList: Sendable {
     }
     let fulfilled = Array(waiters[first...])
     waiters.removeSubrange(first...)
-    setLimit()
+    limit = waiters.reduce(-1) { max($0, $1.limit) }
     return fulfilled
   }
 }
@@ -142,13 +130,13 @@ final class Waiter: Sendable {
   }
 
   private let state = Lock(State())
-  /// Counts the handlers that are excused now.
-  let countExcused: @Sendable () -> Int
+  /// Counts the handlers that are excused now; `nil` if none ever are.
+  let countExcused: (@Sendable () -> Int)?
 
   /// Waiters of one kind, for one count, excuse the same handlers.
-  let kind: Int?
+  let kind: Int
 
-  init(kind: Int? = nil, excusing countExcused: @escaping @Sendable () -> Int = { 0 }) {
+  init(kind: Int = 0, excusing countExcused: (@Sendable () -> Int)? = nil) {
     self.kind = kind
     self.countExcused = countExcused
   }

@@ -50,27 +50,7 @@ final class DeadlineQueue: Sendable {
     return Deadline(isPast: duration <= .zero, start: start, time: start + duration, queue: self)
   }
 
-  /// Runs an action at a time, in a task of its own, unless the action is cancelled before.
-  ///
-  /// - Parameters:
-  ///   - action: the action, which may block.
-  ///   - time: the time.
-  ///   - start: when the deadline was set.
-  /// - Returns: what cancels and releases the action.
-  fileprivate func schedule(
-    _ action: @escaping @Sendable () -> Void, at time: Duration, since start: Duration
-  ) -> @Sendable () -> Void {
-    let (number, first) = alarms.withLock { $0.add(action, at: time, since: start) }
-    if let first { startSleeper(number, until: first) }
-    return {
-      // Cancelled and released outside the lock.
-      let (action, sleeper) = self.alarms.withLock { $0.cancel(number) }
-      sleeper?.cancel()
-      withExtendedLifetime(action) {}
-    }
-  }
-
-  private func startSleeper(_ number: Int, until first: Duration) {
+  fileprivate func startSleeper(_ number: Int, until first: Duration) {
     let task = Task.startDetached(on: executor, priority: .high) { [weak self, sleep, executor] in
       var next: Duration? = first
       while let time = next {
@@ -108,11 +88,21 @@ struct Deadline: Sendable {
   /// Runs an action at the deadline, in a task of its own, unless it is cancelled before; at once if the deadline was
   /// past from the start.
   ///
+  /// - Parameter action: the action, which may block.
   /// - Returns: what cancels and releases the action.
   func schedule(_ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-    if !isPast { return queue.schedule(action, at: time, since: start) }
-    action()
-    return {}
+    if isPast {
+      action()
+      return {}
+    }
+    let (number, first) = queue.alarms.withLock { $0.add(action, at: time, since: start) }
+    if let first { queue.startSleeper(number, until: first) }
+    return { [queue] in
+      // To cancel a sleeper and to release an action may run user code: both are done outside the lock.
+      let (action, sleeper) = queue.alarms.withLock { $0.cancel(number) }
+      sleeper?.cancel()
+      withExtendedLifetime(action) {}
+    }
   }
 }
 
@@ -163,7 +153,7 @@ struct Alarms: Sendable {
 
   /// Notes the task of a sleeper, unless the sleeper has ended already.
   mutating func setTask(_ task: Task<Void, any Error>, of number: Int) {
-    // The sleeper is the last one, or near the end.
+    // From the end, where new sleepers are.
     guard let index = sleepers.lastIndex(where: { $0.number == number }) else { return }
     sleepers[index].task = task
   }

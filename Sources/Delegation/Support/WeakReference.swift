@@ -167,10 +167,6 @@ func unisolated<P, V, R, E>(
   unsafeBitCast(body, to: (@Sendable (P, V) throws(E) -> R).self)
 }
 
-/// Whether an object conforms to further protocols; not to be called under a lock.
-@usableFromInline
-typealias RecipientFilter = @Sendable (AnyObject) -> Bool
-
 /// A subscriber that counts as dead once another object, its owner, is dead; see ``WeakReference/living``.
 ///
 /// A class, not a protocol, because loads cast to it, and a cast to a class is cheap.
@@ -184,3 +180,61 @@ class BoundSubscriber: @unchecked Sendable {
     self.owner = owner
   }
 }
+
+/// The subscribers that a call is for: those of a protocol, or only those that conform to further protocols, too.
+///
+/// They are called as `P`: the protocol that they subscribed to, or the last of the further ones.
+@frozen
+@usableFromInline
+struct Recipients<P>: Sendable {
+  /// The protocol that they subscribed to.
+  @usableFromInline
+  let base: Any.Type
+  /// Whether a subscriber conforms to the further protocols; `nil` for all subscribers.
+  @usableFromInline
+  let admits: RecipientFilter?
+
+  @usableFromInline
+  static func stopAtClass() -> Never {
+    fatalError(
+      """
+      DelegateHub: a call names \(P.self), which is a class, and would reach nobody. Name the protocol that the \
+      subscribers subscribed to.
+      """)
+  }
+
+  /// The recipients that conform to a further protocol, too.
+  func conforming<Narrower>(to type: Narrower.Type) -> Recipients<Narrower> {
+    let outer = admits
+    return Recipients<Narrower>(base: base) { outer?($0) ?? true && $0 is Narrower }
+  }
+}
+
+extension Recipients {
+  /// All subscribers of a protocol.
+  @inlinable
+  init(_ type: P.Type) {
+    // The compiler decides this where it knows `P`.
+    if type is any AnyObject.Type { Self.stopAtClass() }
+    base = type
+    admits = nil
+  }
+
+  /// The subscriber, if it is alive and conforms.
+  @_alwaysEmitIntoClient @inline(__always)
+  func load(_ reference: borrowing WeakReference) -> P? {
+    if admits == nil { return reference.load(as: P.self) }
+    return loadIfAdmitted(reference)
+  }
+
+  /// Not inlined, because that would make calls without further protocols dearer.
+  @inlinable
+  @inline(never)
+  func loadIfAdmitted(_ reference: borrowing WeakReference) -> P? {
+    reference.living.flatMap { admits?($0) == true ? $0 as? P : nil }
+  }
+}
+
+/// Whether an object conforms to further protocols; not to be called under a lock.
+@usableFromInline
+typealias RecipientFilter = @Sendable (AnyObject) -> Bool

@@ -13,14 +13,15 @@ struct MemberList: Sendable {
   private var added: [SubscriptionNode] = []
   /// How many have ended since the last merge.
   private(set) var endedCount = 0
-  /// The last version that added a subscription elsewhere than at the end.
+  /// The last version that added a subscription elsewhere than at the end; a merge sorts if it is later than `merged`.
   private var lastDisorder = 0
 
-  /// All in order, if nothing has changed since the last merge.
-  var snapshot: [SubscriptionNode]? { version == merged ? ordered : nil }
+  /// `ordered`, if nothing has changed since that merge.
+  private(set) var snapshot: [SubscriptionNode]? = []
 
   mutating func add(_ node: SubscriptionNode) {
     version += 1
+    snapshot = nil
     // While the list is not sorted, its last subscription need not be the last in order.
     if let last = added.last ?? ordered.last,
       lastDisorder > merged || !Self.precedes(last.order, node.order)
@@ -33,6 +34,7 @@ struct MemberList: Sendable {
   /// Notes that a subscription has ended.
   mutating func noteEnd() {
     version += 1
+    snapshot = nil
     endedCount += 1
   }
 
@@ -41,14 +43,11 @@ struct MemberList: Sendable {
   /// - Returns: what was in it, for the caller to release outside the lock.
   mutating func removeAll() -> Removed {
     if endedCount == 0 { return ([], []) }
-    defer { (ordered, added, endedCount, merged) = ([], [], 0, version) }
+    defer { self = MemberList(version: version, merged: version) }
     return (ordered, added)
   }
 
   typealias Removed = ([SubscriptionNode], [SubscriptionNode])
-
-  /// Whether the order may have changed since the last merge.
-  private var mustSort: Bool { lastDisorder > merged }
 
   /// Merges a copy that was taken under the lock: drops ended subscriptions, and sorts if the order may have changed.
   ///
@@ -76,7 +75,7 @@ struct MemberList: Sendable {
       nodes = ordered
     }
     nodes += added.filter(stays)
-    ordered = mustSort ? Self.sorted(nodes) : nodes
+    ordered = lastDisorder > merged ? Self.sorted(nodes) : nodes
     return ordered
   }
 
@@ -89,6 +88,7 @@ struct MemberList: Sendable {
     endedCount -= copy.endedCount
     merged = copy.version
     swap(&ordered, &copy.ordered)
+    if version == merged { snapshot = ordered }
   }
 
   /// Subscriptions in order.

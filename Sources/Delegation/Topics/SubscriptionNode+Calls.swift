@@ -66,6 +66,16 @@ extension SubscriptionNode {
     return nil
   }
 
+  /// Whether there is an executor among the options.
+  @inlinable
+  var hasExecutor: Bool { state.load(ordering: .relaxed) & Bits.hasExecutor != 0 }
+
+  /// The executor of its handlers, if one was named.
+  var executor: (any TaskExecutor)? {
+    // The bit spares most subscriptions the lock.
+    hasExecutor ? contents.withLock { $0.options?.executor } : nil
+  }
+
   /// Calls the subscriber on the current thread, if its subscription is open, and counts a call that returns as
   /// answered.
   ///
@@ -122,6 +132,25 @@ extension SubscriptionNode {
   }
 }
 
+/// How a notification reaches a subscriber.
+extension Recipients {
+  /// Calls a subscriber for a notification.
+  @usableFromInline
+  func tell(
+    _ reference: borrowing WeakReference, _ body: (P) throws -> Void
+  ) throws -> Notification.Fate {
+    guard let subscriber = load(reference) else { return absence(of: reference) }
+    try body(subscriber)
+    return .handled
+  }
+
+  /// The fate of a notification when ``load(_:)`` gave `nil`: the subscriber died, or does not conform.
+  @inlinable
+  func absence(of reference: borrowing WeakReference) -> Notification.Fate {
+    admits != nil && reference.isAlive ? .notAddressed : .expired
+  }
+}
+
 /// A subscriber that the library makes, with its name for statistics and incidents.
 protocol NamedSubscriber: AnyObject {
   static var name: String { get }
@@ -150,11 +179,6 @@ extension SubscriptionNode {
         id: id ?? self.id))
   }
 
-  /// Notes that the subscriber is about to be called for a notification, if it is alive.
-  func noteCalled(by reference: borrowing WeakReference) {
-    if state.load(ordering: .relaxed) & Bits.called == 0, reference.isAlive { noteFirstCall() }
-  }
-
   /// Notes that the subscriber is called.
   ///
   /// Except for the first time, it only loads the state.
@@ -169,18 +193,6 @@ extension SubscriptionNode {
   func noteFirstCall() {
     state.bitwiseOr(Bits.called, ordering: .relaxed)
     site.isCalled.store(true, ordering: .relaxed)
-  }
-
-  /// Reports a subscriber that was found dead, if neither it nor another one of its type and source line was ever
-  /// called.
-  ///
-  /// - Parameters:
-  ///   - call: the call that the incident names.
-  ///   - id: its id, if one was given.
-  func reportIfUnheard(in call: CallKind, id: Identity?) {
-    if state.load(ordering: .relaxed) & Bits.called == 0, !site.isCalled.load(ordering: .relaxed) {
-      report(.unheard, in: call, with: id)
-    }
   }
 }
 

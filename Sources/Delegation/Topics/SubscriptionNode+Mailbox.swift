@@ -8,7 +8,7 @@ extension SubscriptionNode {
   /// worker has set ``Mailbox/Flags/recheck``. The count is loaded before the state, so that it includes nothing that
   /// was posted after the termination.
   func published(to mailbox: borrowing Mailbox) -> Int? {
-    let published = published
+    let published = topic.published.load(ordering: .acquiring)
     return isOpen ? min(published, mailbox.end) : nil
   }
 
@@ -137,15 +137,27 @@ extension SubscriptionNode {
   /// It may after a replacement, because what was taken is not the replacement's; not once the subscription is
   /// cancelled.
   var mayHandle: Bool {
-    state.load(ordering: .sequentiallyConsistent) & (Bits.terminated | Bits.succeeded)
+    state.load(ordering: .sequentiallyConsistent) & (Bits.terminated | Bits.stillHandles)
       != Bits.terminated
   }
 
-  /// Clears `attended` if the step says that the mailbox is no longer attended.
+  /// Notes that the subscriber is about to be called for a notification, if it is alive.
+  func noteCalled(by reference: borrowing WeakReference) {
+    if state.load(ordering: .relaxed) & Bits.called == 0, reference.isAlive { noteFirstCall() }
+  }
+
+  /// Takes the fate of a notification whose handler has not thrown: a subscription whose subscriber was found dead
+  /// ends.
+  func fate(of fate: Notification.Fate, in call: CallKind) -> Notification.Fate {
+    if fate == .expired { terminate(as: .expired, in: call) }
+    return fate
+  }
+
+  /// Clears `attended`, unless the step is to handle a notification.
   ///
   /// Called under the lock of the contents.
   ///
-  /// - Returns: the state before, for ``followUp(_:_:)``; 0 if the mailbox is still attended.
+  /// - Returns: `state` as it was, for ``followUp(_:_:)``; 0 if nothing was cleared.
   func leave(after step: Mailbox.Step) -> UInt64 {
     if case .handle = step { return 0 }
     return state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent).oldValue
@@ -175,15 +187,9 @@ extension SubscriptionNode {
     }
     let mustRequest = touch { contents, published in
       guard let published, contents.mailbox.termination == nil else { return false }
-      return contents.mailbox.hasMore(published) && !contents.mailbox.flags.contains(.following)
+      return published > contents.mailbox.position && !contents.mailbox.flags.contains(.following)
     }
     // Not the priority of the task that subscribes.
     if mustRequest { topic.owner?.requestWorker(for: self, priority: .medium) }
-  }
-
-  /// The same object's other subscriptions that have ended and whose handlers may run.
-  var endedOnes: [SubscriptionNode] {
-    guard let object = reference.object else { return [] }
-    return topic.ended(of: object).filter { $0 !== self }
   }
 }

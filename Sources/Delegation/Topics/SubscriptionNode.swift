@@ -38,7 +38,7 @@ final class SubscriptionNode: Sendable {
     @inlinable
     static var called: UInt64 { 32 }
     /// It was replaced, and not cancelled since: what was taken is still handled.
-    static var succeeded: UInt64 { 64 }
+    static var stillHandles: UInt64 { 64 }
     /// The subscriber is a stream: questions pass it over.
     @inlinable
     static var stream: UInt64 { 1 << 7 }
@@ -46,7 +46,7 @@ final class SubscriptionNode: Sendable {
     ///
     /// Written under the lock of the contents.
     static var abandoned: UInt64 { 1 << 8 }
-    /// One question that was asked; the bits from here to `full` count them.
+    /// One question that was asked; bits 9 to 31 count them.
     @inlinable
     static var asked: UInt64 { 1 << 9 }
     /// So many questions were asked that some have to move to `corrections`, before the count overflows.
@@ -83,7 +83,7 @@ final class SubscriptionNode: Sendable {
     /// Once the subscription has ended, ``SubscriptionOptions/afterEnd(isReplaced:)`` says what is left of them, as
     /// long as handlers run.
     var options: SubscriptionOptions?
-    /// What to add to the counts of questions in `state`.
+    /// The questions that are counted, beside those in `state`.
     ///
     /// Empty, or one element: for an optional the runtime would look up the type.
     var corrections: [QuestionAccount] = []
@@ -97,7 +97,8 @@ final class SubscriptionNode: Sendable {
   ) {
     self.reference = reference
     self.topic = topic
-    state = Atomic(options?.initialState ?? 0)
+    state = Atomic(
+      (options?.executor == nil ? 0 : Bits.hasExecutor) | (options?.loop == nil ? 0 : Bits.stream))
     contents = Lock(Contents(mailbox: mailbox, options: options))
     self.site = site
     self.priority = priority
@@ -112,12 +113,6 @@ final class SubscriptionNode: Sendable {
 
   /// The address under which the topic has the ended subscription: its owner's, if it has one.
   var endedAddress: Int { reference.owner ?? address }
-
-  /// Whether calls may still start on the subscription, or on one by which the same object has replaced it, and the
-  /// subscriber is alive.
-  ///
-  /// Must not be called under a lock: see ``WeakReference/isAlive``.
-  var isActive: Bool { current.map { $0.origin == origin && $0.reference.isAlive } ?? false }
 
   /// Whether calls may still start.
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
@@ -161,10 +156,10 @@ final class SubscriptionNode: Sendable {
     for node in replaced where node.origin == origin { node.leavePlace() }
   }
 
-  /// Cancels a replaced subscription: no handler of what was taken begins any more, and the replacement does not wait
-  /// for one that runs.
+  /// Cancels a replaced subscription: no further handler of it begins, and the replacement no longer waits for one that
+  /// runs.
   func leavePlace() {
-    state.bitwiseAnd(~Bits.succeeded, ordering: .sequentiallyConsistent)
+    state.bitwiseAnd(~Bits.stillHandles, ordering: .sequentiallyConsistent)
     letReplacementBegin(evenIfAttended: true)
   }
 
@@ -195,9 +190,9 @@ final class SubscriptionNode: Sendable {
   ///
   /// Called under the topic's lock.
   ///
-  /// - Parameter isSucceeded: whether another subscription replaces it.
-  func beginTermination(isSucceeded: Bool = false) {
-    let bits = isSucceeded ? Bits.terminated | Bits.succeeded | Bits.replaced : Bits.terminated
+  /// - Parameter isReplaced: whether another subscription replaces it.
+  func beginTermination(isReplaced: Bool = false) {
+    let bits = isReplaced ? Bits.terminated | Bits.stillHandles | Bits.replaced : Bits.terminated
     state.bitwiseOr(bits, ordering: .sequentiallyConsistent)
   }
 
@@ -228,17 +223,25 @@ final class SubscriptionNode: Sendable {
       let wasQueued = contents.mailbox.flags.remove(.queued) != nil
       let options = contents.options
       contents.options = isBusy ? options?.afterEnd(isReplaced: isReplaced) : nil
-      let taken = contents.mailbox.awaited
+      // Not one that was replayed: nobody waits for that.
+      let mailbox = contents.mailbox
+      let taken = mailbox.inHand >= mailbox.joined ? mailbox.inHand : nil
       if taken != nil { state.bitwiseOr(Bits.abandoned, ordering: .sequentiallyConsistent) }
-      return (pending, options, contents.mailbox.hasMissed(end), wasQueued, taken)
+      // One in hand counts: its handler finds nobody, or has noted that the subscriber was called.
+      let isMissed =
+        contents.mailbox.isHandling || contents.mailbox.account(published: end).expired > 0
+      return (pending, options, isMissed, wasQueued, taken)
     }
     if let taken { topic.abandon(taken) }
     wake(options?.loop)
     // Counted off here: the executor may be blocked, suspended or gone.
     if wasQueued { topic.owner?.end() }
     if hasExecutor { for tell in contents.withLock({ $0.senders }).values { tell() } }
-    if termination == .expired, call != nil || isMissed, options?.isKept != true {
-      reportIfUnheard(in: call ?? .notify, id: options?.id)
+    // Neither it nor another one of its type and source line was ever called.
+    if termination == .expired, call != nil || isMissed, options?.isKept != true,
+      state.load(ordering: .relaxed) & Bits.called == 0, !site.isCalled.load(ordering: .relaxed)
+    {
+      report(.unheard, in: call ?? .notify, with: options?.id)
     }
     if let pending {
       // Behind the latest receipt there is none to pass.
@@ -263,7 +266,7 @@ final class SubscriptionNode: Sendable {
     // After a replacement this may run before `completeTermination`, which then finds no loop to wake.
     wake(rest.loop)
     topic.state.withLock { $0.finish(self, with: rest.account) }
-    // In another task: the `deinit` of a subscriber that the hub kept alive may take long, and a question or a delivery
+    // In another task, if the hub is there: the `deinit` of a subscriber that it kept alive may take long, and a call
     // goes on here.
     if rest.hasOptions { topic.owner.map { $0.releaseOptions(of: self) } ?? releaseOptions() }
   }
@@ -302,24 +305,6 @@ final class SubscriptionNode: Sendable {
 
   /// The id, if one was given, until the subscription has ended and none of its handlers runs.
   var id: Identity? { contents.withLock { $0.options?.id } }
-
-  /// Whether there is an executor among the options.
-  @inlinable
-  var hasExecutor: Bool { state.load(ordering: .relaxed) & Bits.hasExecutor != 0 }
-
-  /// The executor of its handlers, if one was named.
-  var executor: (any TaskExecutor)? {
-    // The bit spares most subscriptions the lock.
-    hasExecutor ? contents.withLock { $0.options?.executor } : nil
-  }
-}
-
-extension SubscriptionOptions {
-  /// The first `state` of a subscription with these options.
-  fileprivate var initialState: UInt64 {
-    typealias Bits = SubscriptionNode.Bits
-    return (executor == nil ? 0 : Bits.hasExecutor) | (loop == nil ? 0 : Bits.stream)
-  }
 }
 
 extension DelegateHub {
@@ -367,7 +352,7 @@ extension DelegateHub {
     ///
     /// - Complexity: O(1).
     public var isActive: Bool {
-      node.isActive
+      node.current.map { $0.origin == node.origin && $0.reference.isAlive } ?? false
     }
 
     /// Whether two values stand for the same subscription.

@@ -45,15 +45,14 @@ extension Topic {
   /// Not inlined, like `carryOut`: `update` has many copies.
   @inline(never)
   private func endSection(_ index: inout TopicIndex, wasWanted: Bool) -> Rest {
-    defer { index.effects = [] }
-    let isEmpty = index.population == 0
+    let isEmpty = index.open.count == 0
     let woken = wasWanted != index.isWanted ? index.watchers : nil
     if woken != nil { index.watchers = [] }
     hasAudience.store(index.hasAudience, ordering: .releasing)
     index.forgetShortages()
     // With nobody subscribed the list is not needed, and would keep subscriptions alive that keep the topic alive.
     let former = isEmpty ? index.members.removeAll() : ([], [])
-    return (index.effects, index.isHeavy, woken, former)
+    return (exchange(&index.effects, with: []), index.isHeavy, woken, former)
   }
 
   @inline(never)
@@ -127,7 +126,7 @@ extension Topic {
   /// Cancels all subscriptions with an id.
   func terminate(identifiedBy identity: Identity) {
     // Comparing identities is user code: outside the lock.
-    for node in state.withLock({ $0.named(identity.hash) }) {
+    for node in state.withLock({ $0.named[identity.hash] }) ?? [] {
       guard let id = node.id, id.isMeant(by: identity) else { continue }
       update { $0.terminate(node, as: .cancelled) }
     }
@@ -172,40 +171,6 @@ extension Topic {
     return state.withLock { $0.ended[address] ?? [] }
       .filter { $0.reference.owner != nil || $0.reference.refers(to: object) }
   }
-
-  // MARK: Telling
-
-  /// Appends a notification, if anybody is subscribed or what is posted is kept.
-  ///
-  /// - Returns: whether the caller has to start a delivery, which is counted already.
-  func post(_ content: Notification.Content, for owner: some TopicOwner) -> Bool {
-    // Consumed in the section: a reference to a notification keeps all later ones alive, and what follows the section
-    // may take long.
-    var spare: Notification? = Notification()
-    var former: Notification.Content?
-    let isDeliveryDue = state.withLock { index in
-      guard index.hasAudience, let placeholder = spare.take() else { return false }
-      former = index.post(content, to: number, followedBy: placeholder)
-      // From here on threads without the lock see the notification.
-      if content.receipt != nil { lastReceipt.store(index.posted - 1, ordering: .releasing) }
-      published.wrappingAdd(1, ordering: .releasing)
-      guard index.population > 0, !index.isDeliveryDue else { return false }
-      index.isDeliveryDue = true
-      owner.begin()
-      return true
-    }
-    // What the user gave is not released under the lock.
-    withExtendedLifetime((content, former)) {}
-    return isDeliveryDue
-  }
-
-  /// The subscriptions that a requested delivery serves: it sees all that was posted before.
-  func beginDelivery() -> [SubscriptionNode] {
-    state.withLock { index in
-      index.isDeliveryDue = false
-      return index.members.snapshot
-    } ?? merge()
-  }
 }
 
 /// How an object subscribes: anew, or as a replacement.
@@ -222,18 +187,22 @@ extension Topic {
     let identity = request.options?.id
     var reference: WeakReference? = consume reference
     while true {
-      let bucket = identity.map { id in state.withLock { $0.named(id.hash) } } ?? []
-      // Comparing identities is user code: outside the lock, and again if the bucket has changed.
-      let sameID = identity.flatMap { id in bucket.first { $0.id == id } }
+      var (bucket, sameID) = ([SubscriptionNode](), SubscriptionNode?.none)
+      if let identity {
+        bucket = state.withLock { $0.named[identity.hash] } ?? []
+        // Comparing identities is user code: outside the lock, and again if the bucket has changed.
+        sameID = bucket.first { $0.id == identity }
+      }
       // What waits for a dead subscriber goes over to the newcomer. If nothing waits, the newcomer begins anew, and
       // gets what is replayed.
       if let sameID, !sameID.reference.isAlive, sameID.account.waiting == 0 {
         sameID.terminate(as: .expired)
         continue
       }
-      let node = update { index -> SubscriptionNode? in
-        let present = identity.map { index.named($0.hash) } ?? []
-        if !present.elementsEqual(bucket, by: ===) { return nil }
+      let node = update { [bucket, sameID] index -> SubscriptionNode? in
+        if let identity, !(index.named[identity.hash] ?? []).elementsEqual(bucket, by: ===) {
+          return nil
+        }
         return subscribe(request, &reference, replacing: sameID, &index)
       }
       if let node { return node }
@@ -258,18 +227,18 @@ extension Topic {
     guard let existing, existing.reference.refers(to: request.object) else {
       // Another object with the address of a live one can only be dead.
       if let existing, existing !== sameID { index.terminate(existing, as: .expired) }
-      return add(request, &reference, inPlaceOf: sameID, &index)
+      return add(request, &reference, replacing: sameID, &index)
     }
     let isNamed = request.options?.id == nil || sameID === existing
     if isNamed, existing.satisfies(request) { return existing }
     if let sameID, sameID !== existing { index.terminate(sameID, as: .cancelled) }
-    return add(request, &reference, inPlaceOf: existing, &index)
+    return add(request, &reference, replacing: existing, &index)
   }
 
   /// Adds a subscription, under the lock; a replacement takes over what waits, and the options that are not named.
   private func add(
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
-    inPlaceOf former: SubscriptionNode?, _ index: inout TopicIndex
+    replacing former: SubscriptionNode?, _ index: inout TopicIndex
   ) -> SubscriptionNode {
     var options = request.options
     if let inherited = former?.contents.withLock({ $0.options }) {
@@ -277,16 +246,16 @@ extension Topic {
     }
     var mailbox = index.makeMailbox(options?.policy ?? .unbounded)
     let replayed = former == nil ? mailbox.joined - mailbox.position : 0
-    let serial = former?.serial ?? index.nextSerial()
+    let serial = former?.serial ?? index.nextNumber()
     var origin = serial
     let mustResume = former != nil || replayed > 0
     // Counted before the former subscription's worker is counted off: a drain must not see the hub idle in between.
     if mustResume { owner?.begin() }
     if let former {
       let isSame = former.reference.refers(to: request.object)
-      origin = isSame ? former.origin : index.nextSerial()
+      origin = isSame ? former.origin : index.nextNumber()
       index.effects.reserveCapacity(2)
-      index.terminate(former, as: .cancelled, isSucceeded: true)
+      index.terminate(former, as: .cancelled, isReplaced: true)
       // Under the topic's lock, so that what is pending is in one mailbox at any time.
       mailbox = former.contents.withLock { contents in
         if contents.mailbox.flags.contains(.attended) { contents.options?.loop?.owner = owner }
@@ -333,7 +302,7 @@ extension Topic {
     let node = SubscriptionNode(
       reference: reference, topic: self, mailbox: Mailbox(at: Notification(), number: 0),
       options: nil, site: SubscribeSite(type(of: request.object), at: request.line), priority: 0,
-      serial: 0, origin: state.withLock { $0.nextSerial() })
+      serial: 0, origin: state.withLock { $0.nextNumber() })
     node.beginTermination()
     node.completeTermination(at: 0, as: .expired)
     return node

@@ -35,8 +35,8 @@ final class Topic: Sendable {
   let state = Lock(TopicIndex())
 
   /// The topics below this one in the hub's tree.
-  private let left = SetOnce<Topic>()
-  private let right = SetOnce<Topic>()
+  fileprivate let left = SetOnce<Topic>()
+  fileprivate let right = SetOnce<Topic>()
 
   /// The tasks that wait for a subscription's handlers to end, by the subscription.
   ///
@@ -65,12 +65,6 @@ final class Topic: Sendable {
   static func name(of type: Any.Type) -> String {
     String(reflecting: type).split(separator: ".").filter { !$0.hasPrefix("(unknown context at ") }
       .joined(separator: ".")
-  }
-
-  /// The topic below this one, by the first of the remaining bits of a key's hash; where there is none, adds a given
-  /// one.
-  func next(_ bits: UInt64, orAdding new: Topic? = nil) -> Topic? {
-    bits >> 63 == 0 ? left.load(orSetting: new) : right.load(orSetting: new)
   }
 
   // MARK: Who is subscribed
@@ -124,6 +118,40 @@ final class Topic: Sendable {
     owner?.end()
   }
 
+  // MARK: Telling
+
+  /// Appends a notification, if anybody is subscribed or what is posted is kept.
+  ///
+  /// - Returns: whether the caller has to start a delivery, which is counted already.
+  func post(_ content: Notification.Content, for owner: some TopicOwner) -> Bool {
+    // Consumed in the section: a reference to a notification keeps all later ones alive, and what follows the section
+    // may take long.
+    var spare: Notification? = Notification()
+    var former: Notification.Content?
+    let isDeliveryDue = state.withLock { index in
+      guard index.hasAudience, let placeholder = spare.take() else { return false }
+      former = index.post(content, to: number, followedBy: placeholder)
+      // From here on threads without the lock see the notification.
+      if content.receipt != nil { lastReceipt.store(index.posted - 1, ordering: .releasing) }
+      published.wrappingAdd(1, ordering: .releasing)
+      guard index.open.count > 0, !index.isDeliveryDue else { return false }
+      index.isDeliveryDue = true
+      owner.begin()
+      return true
+    }
+    // What the user gave is not released under the lock.
+    withExtendedLifetime((content, former)) {}
+    return isDeliveryDue
+  }
+
+  /// The subscriptions that a requested delivery serves: it sees all that was posted before.
+  func beginDelivery() -> [SubscriptionNode] {
+    state.withLock { index in
+      index.isDeliveryDue = false
+      return index.members.snapshot
+    } ?? merge()
+  }
+
   // MARK: Waiting for a subscription's handlers
 
   /// The receipt that was posted `count` receipts before another one; `nil` if all have passed it, or there is none.
@@ -174,7 +202,7 @@ struct TopicTable: ~Copyable, Sendable {
     // Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
     var bits = UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15
     while let topic = next, topic.key != key {
-      next = topic.next(bits, orAdding: new)
+      next = bits >> 63 == 0 ? topic.left.load(orSetting: new) : topic.right.load(orSetting: new)
       bits <<= 1
     }
     return next
@@ -190,11 +218,10 @@ struct TopicTable: ~Copyable, Sendable {
 
   /// All topics, in the order in which they were made.
   var all: [Topic] {
-    var topics = [root.load()].compactMap(\.self)
-    var visited = 0
-    while visited < topics.count {
-      topics += [topics[visited].next(0), topics[visited].next(.max)].compactMap(\.self)
-      visited += 1
+    var (topics, next) = ([Topic](), root.load().map { [$0] } ?? [])
+    while let topic = next.popLast() {
+      topics.append(topic)
+      for below in [topic.left.load(), topic.right.load()] { if let below { next.append(below) } }
     }
     return MemberList.indices(of: topics.map { (0, $0.number) }).map { topics[$0] }
   }

@@ -2,7 +2,7 @@
 ///
 /// Everything in here but ``keep(_:)`` takes constant time.
 ///
-/// Invariant: `open` has exactly the open subscriptions, and no two of one address. So `population` is the number of
+/// Invariant: `open` has exactly the open subscriptions, and no two of one address. So `open.count` is the number of
 /// subscriptions that a notification posted now is addressed to.
 struct TopicIndex: Sendable {
   /// The empty end of the chain.
@@ -21,14 +21,14 @@ struct TopicIndex: Sendable {
   /// The ended subscriptions that are not in the sums yet, by the subscriber's address or its owner's.
   ///
   /// Invariant: each subscription is open, is here, or is in the sums. The thread that has ended a subscription moves
-  /// it to the sums, or, if a handler still ran, the thread that ends the last handler; the subscription's `state`
-  /// orders the two.
+  /// it to the sums, or, if a handler still ran, the thread that ends the last handler; the subscription's `state` says
+  /// which thread does.
   private(set) var ended = ShardedDictionary<[SubscriptionNode]>()
   /// The sums of the accounts of all other subscriptions.
   private(set) var counts = Account()
   private(set) var questions = QuestionAccount()
   /// The subscriptions with ids, by the ids' hashes.
-  private var named = ShardedDictionary<[SubscriptionNode]>()
+  private(set) var named = ShardedDictionary<[SubscriptionNode]>()
   /// The open replacements, by the serial number of their place.
   var replacements = ShardedDictionary<SubscriptionNode>()
   /// Where the subscriptions come from; at most ``mostRemembered``.
@@ -60,8 +60,6 @@ struct TopicIndex: Sendable {
   /// How many sites are remembered, and how many shortages; further subscriptions each have a site of their own.
   static let mostRemembered = 64
 
-  var population: Int { open.count }
-
   // MARK: Telling
 
   /// Appends a notification.
@@ -73,15 +71,15 @@ struct TopicIndex: Sendable {
     _ content: Notification.Content, to topic: Int, followedBy next: Notification
   ) -> Notification.Content? {
     placeholder.fill(with: content, followedBy: next)
-    let former = isKeeping ? keepPosted() : nil
+    let former = kept == nil ? nil : keepPosted()
     if let receipt = content.receipt {
       let position = (topic, posted, receipts.total)
-      receipt.open(at: position, addressees: population)
+      receipt.open(at: position, addressees: open.count)
       receipts.add(receipt, at: position)
     }
     placeholder = next
     posted += 1
-    addressed += population
+    addressed += open.count
     return former
   }
 
@@ -93,13 +91,13 @@ struct TopicIndex: Sendable {
   /// - Returns: whether to report it: not if it was reported, and so many have not been subscribed since.
   mutating func noteShortage(of needed: Int) -> Bool {
     if shortages.contains(needed) || shortages.count == Self.mostRemembered { return false }
-    if needed > population { shortages.append(needed) }
+    if needed > open.count { shortages.append(needed) }
     return true
   }
 
   /// Forgets the shortages that the present number of subscribers satisfies.
   mutating func forgetShortages() {
-    if !shortages.isEmpty { shortages.removeAll { [population] in $0 <= population } }
+    if !shortages.isEmpty { shortages.removeAll { [count = open.count] in $0 <= count } }
   }
 
   /// Keeps what is being posted for replays, instead of the oldest if the ring is full.
@@ -116,14 +114,11 @@ struct TopicIndex: Sendable {
     return kept.ring[index].content
   }
 
-  /// Whether notifications are kept for new subscriptions.
-  private var isKeeping: Bool { kept != nil }
-
   /// Whether a subscription gets what is posted now.
-  var isWanted: Bool { !isClosed && population > 0 }
+  var isWanted: Bool { !isClosed && open.count > 0 }
 
   /// Whether what is posted is for anybody, or is kept.
-  var hasAudience: Bool { isWanted || !isClosed && isKeeping }
+  var hasAudience: Bool { !isClosed && (open.count > 0 || kept != nil) }
 
   /// Keeps the last `limit` notifications from now on for new subscriptions, or more if more were asked for before.
   mutating func keep(_ limit: Int) {
@@ -160,7 +155,7 @@ struct TopicIndex: Sendable {
   }
 
   /// A number for a new place.
-  mutating func nextSerial() -> Int {
+  mutating func nextNumber() -> Int {
     lastSerial += 1
     return lastSerial
   }
@@ -175,9 +170,6 @@ struct TopicIndex: Sendable {
     }
     watchers?.append(waiter)
   }
-
-  /// The subscriptions with an id of that hash.
-  func named(_ hash: Int) -> [SubscriptionNode] { named[hash] ?? [] }
 
   /// Adds a subscription; there must be none at its address.
   mutating func insert(
@@ -200,10 +192,10 @@ struct TopicIndex: Sendable {
   ///   - node: the subscription.
   ///   - termination: how it is terminated.
   ///   - call: the call that found the subscriber dead, if one did.
-  ///   - isSucceeded: whether another subscription replaces it.
+  ///   - isReplaced: whether another subscription replaces it.
   mutating func terminate(
     _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
-    isSucceeded: Bool = false
+    isReplaced: Bool = false
   ) {
     guard node.isOpen else { return }
     open[node.address] = nil
@@ -211,10 +203,10 @@ struct TopicIndex: Sendable {
     if let owner = node.reference.owner {
       Self.change(&owned[owner], node, isOwned: false)
     }
-    if replacements.count > 0, !isSucceeded { replacements[node.serial] = nil }
-    node.beginTermination(isSucceeded: isSucceeded)
+    if replacements.count > 0, !isReplaced { replacements[node.serial] = nil }
+    node.beginTermination(isReplaced: isReplaced)
     members.noteEnd()
-    if termination == .cancelled, !isSucceeded, let last = node.finishIfIdle(at: posted) {
+    if termination == .cancelled, !isReplaced, let last = node.finishIfIdle(at: posted) {
       add(last.account)
       if let options = last.options { effects.append(.release(options)) }
     } else {
@@ -223,7 +215,7 @@ struct TopicIndex: Sendable {
     }
     // After a peak, dead subscribers of a smaller population are looked for as early as before the peak.
     if sweepPopulation < .max {
-      sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
+      sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, open.count * 4))
     }
   }
 
@@ -248,11 +240,11 @@ struct TopicIndex: Sendable {
   // MARK: Memory
 
   /// Whether so many have ended since the last merge that their memory is worth another one.
-  var isHeavy: Bool { members.endedCount >= Swift.max(Self.smallestSweep, population) }
+  var isHeavy: Bool { members.endedCount >= Swift.max(Self.smallestSweep, open.count) }
 
   /// Whether it is time to look for dead subscribers; true once until ``didSweep()``.
   mutating func takeSweep() -> Bool {
-    guard population >= sweepPopulation else { return false }
+    guard open.count >= sweepPopulation else { return false }
     sweepPopulation = .max
     return true
   }

@@ -51,7 +51,7 @@ extension SubscriptionNode {
       serial: serial, origin: serial)
   }
 
-  fileprivate func end(isReplaced: Bool) { beginTermination(isSucceeded: isReplaced) }
+  fileprivate func end(isReplaced: Bool) { beginTermination(isReplaced: isReplaced) }
 }
 
 extension MemberList {

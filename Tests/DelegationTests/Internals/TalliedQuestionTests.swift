@@ -215,7 +215,7 @@ struct TalliedQuestionTests {
       _ = board.subscribe(heir, id: "place")
       if isDecided { question.take(1, from: 1, of: nodes) }
       #expect(!question.beginHandler(of: claim.node, by: worker))
-      #expect(question.follow(&claim, by: worker) == !isDecided)
+      #expect(question.claimReplacement(&claim, by: worker) == !isDecided)
       claim.node.endCall()
     }
     withExtendedLifetime(heirs) {}
@@ -273,7 +273,7 @@ extension TalliedQuestion<Tally<TalliedQuestionTests.Script, Never>> {
   {
     _ = nodes[position].countCall()
     return enqueue(ending: nodes[position]) {
-      self.keep(self.tally.count(.response(response), from: position))
+      self.setDecision(self.tally.count(.response(response), from: position))
     }
   }
 }

@@ -11,10 +11,10 @@ struct TopicTests {
     var subscribers: [Nobody] = []
     var due: [Int] = []
     func subscribe(upTo population: Int) {
-      while board.topic.state.withLock({ $0.population }) < population {
+      while board.topic.state.withLock({ $0.open.count }) < population {
         subscribers.append(Nobody())
         _ = board.subscribe(subscribers.last!)
-        if board.takeSweeps() > 0 { due.append(board.topic.state.withLock { $0.population }) }
+        if board.takeSweeps() > 0 { due.append(board.topic.state.withLock { $0.open.count }) }
       }
     }
     subscribe(upTo: 1_100)

@@ -91,11 +91,11 @@ struct WaitingTests {
 
 /// `~Copyable`, and so in an object.
 private final class SharedCount: Sendable {
-  let count: AwaitedCount
+  let count = AwaitedCount()
 
-  init(_ count: Int = 0) { self.count = AwaitedCount(count) }
+  init(_ count: Int = 0) { self.count.rise(by: count) }
 
-  var isAwaited: Bool { count.isAwaited }
+  var isAwaited: Bool { count.limit.load(ordering: .sequentiallyConsistent) >= 0 }
 }
 
 /// A count and, beside it, what it should do; it is lived through from the start, as it is shared.
@@ -131,7 +131,7 @@ private struct CountWorld: SmallWorld {
         count -= 1
       case .waitForNone, .waitForOne:
         let limit = step == .waitForOne ? 1 : 0
-        waiting.append((Waiter { limit }, limit))
+        waiting.append((Waiter(kind: limit) { limit }, limit))
         shared.count.update(.add(waiting.last!.waiter))
       case .giveUp:
         guard let (waiter, _) = waiting.popLast() else { break }
@@ -143,7 +143,7 @@ private struct CountWorld: SmallWorld {
       }
       waiting.removeAll { count <= $0.limit }
       if shared.count.value != count { return "\(shared.count.value), expected \(count)" }
-      if shared.count.isAwaited != !waiting.isEmpty { return "awaited: \(!waiting.isEmpty)" }
+      if shared.isAwaited != !waiting.isEmpty { return "awaited: \(!waiting.isEmpty)" }
     }
     return nil
   }
