@@ -44,10 +44,10 @@ final class Delivery: Sendable {
   ///
   /// Its task is detached: handlers of notifications do not inherit the poster's task-locals.
   func requestWorker() {
-    if !isElsewhere { core.begin() }
+    if !isElsewhere { core.countWorker() }
     Task.startDetached(on: executor, priority: priority) {
       await self.work()
-      if !self.isElsewhere { self.core.end() }
+      if !self.isElsewhere { self.core.uncountWorker() }
     }
   }
 
@@ -76,7 +76,7 @@ extension Delivery {
     var next = claim(atBeginning: true)
     while let node = next {
       handled += await serve(node, as: &worker, sending: &waiting)
-      if isElsewhere { core.end() }
+      if isElsewhere { core.uncountWorker() }
       if handled >= Mailbox.mostHandledAtOnce {
         handled = 0
         await Task.yield()
@@ -230,7 +230,7 @@ extension HubCore: TopicOwner {
     }
     Task.startDetached(on: executor, priority: priority) { [hub] in
       await Delivery(topic.beginDelivery(), for: self).work()
-      withExtendedLifetime(hub) { self.end() }
+      withExtendedLifetime(hub) { self.uncountWorker() }
     }
   }
 
@@ -241,7 +241,7 @@ extension HubCore: TopicOwner {
     for _ in 0..<1 {
       Task<Void, any Error>.immediateDetached(priority: priority) { [hub] in
         await Delivery(topic.beginDelivery(), for: self, depth: depth).work()
-        withExtendedLifetime(hub) { self.end() }
+        withExtendedLifetime(hub) { self.uncountWorker() }
       }
     }
   }
@@ -253,10 +253,10 @@ extension HubCore: TopicOwner {
   }
 
   func releaseOptions(of node: SubscriptionNode) {
-    begin()
+    countWorker()
     Task.startDetached(on: executor) {
       node.releaseOptions()
-      self.end()
+      self.uncountWorker()
     }
   }
 
@@ -271,7 +271,7 @@ extension HubCore: TopicOwner {
         topic.state.withLock { $0.didSweep(survivors: survivors) }
         // Many may have subscribed and died meanwhile, and nobody else would request another sweep.
       } while topic.state.withLock { $0.takeSweep() }
-      self.end()
+      self.uncountWorker()
     }
   }
 }

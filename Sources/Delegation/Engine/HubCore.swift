@@ -65,13 +65,13 @@ final class HubCore: @unchecked Sendable {
 
   /// Counts a worker.
   @usableFromInline
-  func begin() { workers.rise() }
+  func countWorker() { workers.rise() }
 
   /// Ends the count of a worker, and resumes the tasks that wait for the hub to become idle.
   ///
   /// Must not be called under a lock.
   @usableFromInline
-  func end() { workers.fall() }
+  func uncountWorker() { workers.fall() }
 
   /// Queues an incident, and returns at once; one counted task calls `onIncident` until the queue is empty.
   ///
@@ -94,14 +94,14 @@ final class HubCore: @unchecked Sendable {
       return false
     }
     guard isFirst else { return }
-    begin()
+    countWorker()
     Task.startDetached(on: executor) {
       while let incident = self.nextIncident() {
         await (incident.context ?? []).bind { self.onIncident(incident) }
         // The executor may have other work, and `onIncident` may cause further incidents.
         await Task.yield()
       }
-      self.end()
+      self.uncountWorker()
     }
   }
 

@@ -5,10 +5,12 @@ extension Question {
   /// - Parameter sent: the only subscription that it asks, on that subscription's executor, or on the hub's if it has
   ///   none; `nil` for a spare worker.
   func startWorker(sent: Claim? = nil) {
-    core.begin()
+    core.countWorker()
     let executor = sent?.node.executor ?? core.executor
     let worker = Worker(for: core.number, caller: caller, only: sent != nil)
-    if let sent { sent.node.contents.withLock { $0.senders[ObjectIdentifier(self)] = { self.returnSent(sent) } } }
+    if let sent {
+      sent.node.contents.withLock { $0.senders[ObjectIdentifier(self)] = { self.returnSent(sent) } }
+    }
     let task = executor.map { executor -> Task<Void, any Error> in
       Task(executorPreference: executor, priority: priority) { await self.run(worker, sent) }
     }
@@ -48,7 +50,7 @@ extension Question {
       return (state.isDecided, state.waiter.take())
     }
     waiter?.resume(true)
-    if isDecided, takeSent(claim) { core.end() }
+    if isDecided, takeSent(claim) { core.uncountWorker() }
   }
 
   /// Starts a task that prefers no executor.
@@ -73,7 +75,9 @@ extension Question {
   /// One context is bound for all its handlers, so a task that a handler leaves behind counts as a part of the next
   /// handler. The context is bound in the worker's task: the task would have to copy an inherited one.
   @inline(__always)
-  private func work(as worker: Worker, sent: Claim? = nil, onCallersThread isFirst: Bool = false) async {
+  private func work(as worker: Worker, sent: Claim? = nil, onCallersThread isFirst: Bool = false)
+    async
+  {
     worker.task = 0
     await HandlerContext.binding.withValue(HandlerContext(worker: worker, call: 0, node: nil)) {
       // The executor may have taken its time: `beginSent` looks again.
@@ -83,7 +87,7 @@ extension Question {
         }
       while let claimed = next {
         guard let claim = claimed.isCounted ? claimed : askElsewhere(claimed) else {
-          next = worker.isSingle ? nil : state.claim()
+          next = worker.isSent ? nil : state.claim()
           continue
         }
         if let ask = state.withLock({ $0.held }).ask {
@@ -96,7 +100,7 @@ extension Question {
       }
     }
     state.withLock { $0.leave(worker) }
-    core.end()
+    core.uncountWorker()
   }
 
   /// Asks a claimed subscription and those claimed after it, in the worker's task.
@@ -152,7 +156,7 @@ extension Question {
   @inline(never) @usableFromInline
   func claimReplacement(_ claim: inout Claim, by worker: Worker) -> Bool {
     guard let replacement = claim.node.replacement else { return false }
-    let isCounted = !replacement.hasExecutor && !worker.isSingle
+    let isCounted = !replacement.hasExecutor && !worker.isSent
     let mayBegin = state.withLock { state in
       // As in `beginSent(_:)`.
       if state.isDecided || state.isExpired { return false }

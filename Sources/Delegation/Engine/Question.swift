@@ -106,16 +106,16 @@ class Question: @unchecked Sendable {
     }
     // The caller counts until it has requested the spare worker: a handler that waits for the rest of the hub then also
     // waits for the subscribers that are yet to be asked.
-    if !isCounted { core.begin() }
+    if !isCounted { core.countWorker() }
     guard !hasDeadline, core.executor == nil, caller.isShallow,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     else { return false }
-    core.begin()
+    core.countWorker()
     if Task.isCancelled { isCancelledFlag.store(true, ordering: .sequentiallyConsistent) }
     let worker = Worker(for: core.number, caller: caller)
     // Returns when the worker has ended or suspended.
     guard add(startOnCallersThread(worker), of: worker) else { return false }
-    core.end()
+    core.uncountWorker()
     return true
   }
 
@@ -125,7 +125,7 @@ class Question: @unchecked Sendable {
     await withTaskCancellationHandler {
       // This is the first worker if none was started on the caller's thread.
       state.provideSpare { startWorker() }
-      core.end()
+      core.uncountWorker()
       await wait(until: deadline)
       if isDecided { return }
       // The caller counts, so that the combiner's last calls have its task-locals and priority.

@@ -236,7 +236,7 @@ extension Question {
           if !state.queue.isEmpty { return (exchange(&state.queue, with: []), nil) }
           self.isCounting.store(false, ordering: .releasing)
         }
-        return ([], worker?.isSingle ?? true ? nil : state.work.claim())
+        return ([], worker?.isSent ?? true ? nil : state.work.claim())
       }
       if queued.isEmpty {
         if let next, next.isLast { state.releaseList() }

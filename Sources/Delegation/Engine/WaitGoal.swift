@@ -43,7 +43,7 @@ enum WaitGoal: Sendable {
   /// Makes the waiter: waiters of one kind with the same goal excuse the same handlers.
   private func makeWaiter(isStrict: Bool) -> Waiter {
     if case .passing(_, _, true) = self {
-      return Waiter(kind: isStrict ? 1 : 3) { isStrict ? abandonedCount : countWaiting() }
+      return Waiter(kind: isStrict ? 1 : 3) { isStrict ? endedInHandCount : countWaiting() }
     }
     return isStrict ? Waiter() : Waiter(kind: 2, excusing: countWaiting)
   }
@@ -64,20 +64,20 @@ enum WaitGoal: Sendable {
     case .end(let node): return handler.isHandler(of: node)
     case .passing(let receipt, _, let exceptEnded):
       guard handler.worker.isAttending, let node = handler.node else { return false }
-      return node.hasPending(receipt) && !(exceptEnded && node.isAbandoned)
+      return node.hasPending(receipt) && !(exceptEnded && node.hasEndedInHand)
         || node.follower?.hasPending(receipt) ?? false
     }
   }
 
   /// How many subscriptions that have ended the goal leaves out.
-  private var abandonedCount: Int {
+  private var endedInHandCount: Int {
     guard case .passing(let receipt, _, true) = self else { return 0 }
-    return max(0, receipt.abandoned.load(ordering: .sequentiallyConsistent))
+    return max(0, receipt.endedInHand.load(ordering: .sequentiallyConsistent))
   }
 
   /// How much of what the goal counts is excused or left out at the moment.
   private func countWaiting() -> Int {
-    let abandonedCount = abandonedCount
+    let endedInHandCount = endedInHandCount
     let kinds =
       switch self {
       case .passing: 1...1
@@ -86,7 +86,7 @@ enum WaitGoal: Sendable {
       }
     let present = kinds.flatMap { Self.present(at: Self.group($0, of: hub)) }
     let handlers = present.flatMap { HandlerContext.chain(of: $0.contexts) }
-    return abandonedCount + Set(handlers.lazy.filter(waits).map(unit)).count
+    return endedInHandCount + Set(handlers.lazy.filter(waits).map(unit)).count
   }
 
   /// What the goal counts a handler by: its worker, which runs one handler at a time, or, for a notification, its
@@ -136,7 +136,9 @@ extension WaitGoal {
     update(.add(waiter))
     var cancelAlarm: (() -> Void)?
     // Most need not wait, and set no alarm.
-    if let deadline, waiter.outcome == nil { cancelAlarm = deadline.schedule { waiter.resume(false) } }
+    if let deadline, waiter.outcome == nil {
+      cancelAlarm = deadline.schedule { waiter.resume(false) }
+    }
     let isReached = await withTaskCancellationHandler {
       await waiter.wait()
     } onCancel: {

@@ -81,6 +81,7 @@ extension WorkQueue: WorkSharing {
   /// Claims the next subscription, unless a spare worker has to be requested before.
   ///
   /// - Parameter isSpare: whether the worker has just begun, so that it is the spare one no longer.
+  /// - Returns: whether to request one and to call again; otherwise the claim, if a subscription is left.
   fileprivate mutating func claimOrRequest(
     beginning isSpare: Bool
   ) -> (mustRequest: Bool, claim: Claim?) {

@@ -39,7 +39,7 @@ final class Worker: @unchecked Sendable {
   /// In how many calls its handlers are nested, each of which may have begun on its caller's thread.
   let depth: Int
   /// Whether it asks only one subscription, which has an executor of its own.
-  let isSingle: Bool
+  let isSent: Bool
   /// How its call of a question's handler ends, as far as is known; also `unasked` while an interceptor, or a busy
   /// actor, keeps the handler from beginning.
   ///
@@ -61,8 +61,8 @@ final class Worker: @unchecked Sendable {
   /// Whether it attends mailboxes: as a delivery's worker, or as the loop over a stream.
   var isAttending: Bool { caller == nil }
 
-  init(for hub: Int, caller: Caller?, only isSingle: Bool = false, depth: Int = 0) {
-    (self.hub, self.caller, self.isSingle) = (hub, caller, isSingle)
+  init(for hub: Int, caller: Caller?, only isSent: Bool = false, depth: Int = 0) {
+    (self.hub, self.caller, self.isSent) = (hub, caller, isSent)
     self.depth = caller?.depth ?? depth
   }
 

@@ -97,7 +97,7 @@ extension DelegateHub {
   /// - Returns: the worker, for ``endAsking(_:)``.
   @usableFromInline
   nonisolated func beginAsking() -> Worker {
-    core.begin()
+    core.countWorker()
     return Worker(for: core.number, caller: Caller.present)
   }
 
@@ -105,7 +105,7 @@ extension DelegateHub {
   @usableFromInline
   nonisolated func endAsking(_ worker: Worker) {
     worker.caller?.clear()
-    core.end()
+    core.uncountWorker()
   }
 }
 
@@ -139,12 +139,12 @@ extension DelegateHub {
       return outcome
     }
     // Counted until the decision, or until the question is counted: a drain must see no gap.
-    core.begin()
+    core.countWorker()
     var position = 0
     if core.mayAskInLoop, asking.actor == nil,
       let decision = asking.ask(nodes, from: &position, counting: &combiner)
     {
-      core.end()
+      core.uncountWorker()
       return try decision.get()
     }
     return try await askRest(of: nodes, from: position, asking, by: combiner).get()

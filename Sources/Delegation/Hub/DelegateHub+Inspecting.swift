@@ -206,8 +206,9 @@ extension DelegateHub {
     /// How many will never handle it: they died or were removed before their turn, dropped it, or an interceptor kept
     /// it from them.
     public let missed: Int
-    /// If the call returned early, the subscribers that had not finished with the notification it awaited; otherwise
-    /// empty. With `leaving:`, it awaits an earlier one than it posts.
+    /// If the call returned early, who had not finished with the notification it awaited; otherwise empty.
+    ///
+    /// With `leaving:`, it awaits an earlier notification than the one it posts.
     public let left: Leftovers
 
     /// Whether there were subscribers, and all of them have handled it.

@@ -38,8 +38,8 @@ extension Delegates {
   ) throws(E) {
     let nodes = hub.snapshot(of: recipients.base)
     if nodes.isEmpty { return }
-    hub.core.begin()
-    defer { hub.core.end() }
+    hub.core.countWorker()
+    defer { hub.core.uncountWorker() }
     for position in nodes.indices {
       let node = nodes[isReversed ? nodes.count - 1 - position : position]
       if try node.callForEach(in: recipients, body) == nil {

@@ -295,6 +295,7 @@ extension Notification.Handler {
     in recipients: Recipients<P>, on actor: isolated any Actor
   ) throws -> Notification.Fate {
     // The subscription may have ended while the actor was busy.
-    HandlerContext.current?.node?.mayHandle == false ? .expired : try recipients.tell(reference, body)
+    let mayGoOn = HandlerContext.current?.node?.mayHandle ?? true
+    return mayGoOn ? try recipients.tell(reference, body) : .expired
   }
 }

@@ -54,7 +54,9 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   /// - Returns: the iterator.
   public func makeAsyncIterator() -> Iterator { Iterator(turn: turn) }
 
-  private var turn: StreamIteration { StreamIteration(source.loop, of: subscription.node, keeping: source) }
+  private var turn: StreamIteration {
+    StreamIteration(source.loop, of: subscription.node, keeping: source)
+  }
 
   /// Takes the events one at a time.
   public struct Iterator: AsyncIteratorProtocol {

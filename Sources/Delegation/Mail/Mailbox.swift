@@ -49,7 +49,7 @@ struct Mailbox: Sendable {
   var isHandling: Bool { inHand >= 0 }
 
   /// Whether the subscription's end is set.
-  var hasEnd: Bool { end != .max }
+  var isFinishing: Bool { end != .max }
 
   /// Whether the end is reached, and nothing is in hand.
   var isOver: Bool { position >= end && !isHandling }

@@ -122,7 +122,7 @@ final class Receipt: Sendable {
   let failed = Atomic(0)
   let missed = Atomic(0)
   /// How many of the ``outstanding`` subscriptions have ended while their handlers ran.
-  let abandoned = Atomic(0)
+  let endedInHand = Atomic(0)
 
   init(admitting admits: RecipientFilter?) { self.admits = admits }
 
@@ -141,10 +141,10 @@ final class Receipt: Sendable {
   ///
   /// - Parameters:
   ///   - fate: what became of it.
-  ///   - isAbandoned: whether the subscription is counted in ``abandoned``.
-  func pass(as fate: Notification.Fate, isAbandoned: Bool = false) {
+  ///   - hasEndedInHand: whether the subscription is counted in ``endedInHand``.
+  func pass(as fate: Notification.Fate, hasEndedInHand: Bool = false) {
     // Before the fall: a thread that finds none outstanding finds all of them counted.
-    if isAbandoned { abandoned.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
+    if hasEndedInHand { endedInHand.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
     switch fate {
     case .handled: handled.wrappingAdd(1, ordering: .relaxed)
     case .failed: failed.wrappingAdd(1, ordering: .relaxed)

@@ -63,7 +63,7 @@ extension SubscriptionNode {
   private func update<Result: Sendable>(
     _ loop: StreamLoop, _ body: (inout Contents, Int?, inout StreamLoop.Hand?) -> Result
   ) -> Result {
-    let (result, former, word, isOver, change) = touch {
+    let (result, former, word, isOver, change) = dropThenChange {
       contents, published -> (Result, StreamLoop.Hand?, UInt64, Bool, Int) in
       let workers = contents.workers
       var former: StreamLoop.Hand?
@@ -72,14 +72,14 @@ extension SubscriptionNode {
       let isLeft = former != nil && !contents.mailbox.flags.contains(.attended)
       let word = isLeft ? leave(after: .done) : 0
       let change = contents.workers - workers
-      if change > 0 { topic.owner?.begin() }
+      if change > 0 { topic.owner?.countWorker() }
       return (result, former, word, contents.mailbox.isOver, change)
     }
     if let former {
-      former.receipt?.pass(as: former.fate, isAbandoned: word & Bits.abandoned != 0)
+      former.receipt?.pass(as: former.fate, hasEndedInHand: word & Bits.endedInHand != 0)
     }
     if word != 0 || isOver { followUp(isOver ? .over : .done, word) }
-    if change < 0 { topic.owner?.end() }
+    if change < 0 { topic.owner?.uncountWorker() }
     return result
   }
 

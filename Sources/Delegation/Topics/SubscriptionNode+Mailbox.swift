@@ -20,7 +20,7 @@ extension SubscriptionNode {
   /// What was dropped is reported and released outside the lock. A flood is dropped in pieces, because a thread that
   /// subscribes a replacement holds the topic's lock, for which posters wait, while it waits for this lock. The pieces
   /// are released after the loop: to release is slower than to post, so that the loop might never end.
-  func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
+  func dropThenChange<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
     var (pieces, id) = ([Mailbox.Remains](), Identity?.none)
     while true {
       let (result, piece) = contents.withLock { contents -> (Result?, Mailbox.Remains?) in
@@ -39,7 +39,7 @@ extension SubscriptionNode {
     }
   }
 
-  /// Not inlined, because `touch` has many copies.
+  /// Not inlined, because `dropThenChange` has many copies.
   @inline(never)
   private func drop(from mailbox: inout Mailbox, _ published: inout Int?) -> Mailbox.Remains? {
     // Read before `isOpen`: what is posted after an end is not addressed to the subscription.
@@ -67,10 +67,10 @@ extension SubscriptionNode {
 
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
-    touch { contents, number in
+    dropThenChange { contents, number in
       // The number by which drops were decided, so that no more seem to wait than may. What is posted after the end
       // that `finish()` sets waits, too.
-      let published = contents.mailbox.hasEnd ? nil : number
+      let published = contents.mailbox.isFinishing ? nil : number
       return contents.mailbox.account(published: published ?? self.published)
     }
   }
@@ -85,10 +85,10 @@ extension SubscriptionNode {
   /// - Returns: what the worker does next.
   func attend(on executorID: ObjectIdentifier?) -> Mailbox.Step {
     guard isOpen else { return .done }
-    let (step, left) = touch { contents, published -> (Mailbox.Step, UInt64) in
+    let (step, left) = dropThenChange { contents, published -> (Mailbox.Step, UInt64) in
       if let options = contents.options, !options.isServed(on: executorID) {
         let isFirst = contents.mailbox.attend(published: published, as: .queued)
-        if isFirst { topic.owner?.begin() }
+        if isFirst { topic.owner?.countWorker() }
         if let loop = options.loop, contents.mailbox.flags.contains(.queued) {
           return (.wake(loop.waiter.take()), 0)
         }
@@ -128,7 +128,7 @@ extension SubscriptionNode {
       return (step, leave(after: step))
     }
     // First: `followUp` may release the subscriber, whose `deinit` may take long.
-    receipt?.pass(as: fate, isAbandoned: left & Bits.abandoned != 0)
+    receipt?.pass(as: fate, hasEndedInHand: left & Bits.endedInHand != 0)
     return followUp(step, left)
   }
 
@@ -185,7 +185,7 @@ extension SubscriptionNode {
       if case .wake(let waiter) = attend(on: nil) { waiter?.resume(true) }
       return
     }
-    let mustRequest = touch { contents, published in
+    let mustRequest = dropThenChange { contents, published in
       guard let published, contents.mailbox.termination == nil else { return false }
       return published > contents.mailbox.position && !contents.mailbox.flags.contains(.following)
     }

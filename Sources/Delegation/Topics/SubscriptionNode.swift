@@ -45,7 +45,7 @@ final class SubscriptionNode: Sendable {
     /// It has ended while a notification was in hand; posters with a window do not wait for that handler.
     ///
     /// Written under the lock of the contents.
-    static var abandoned: UInt64 { 1 << 8 }
+    static var endedInHand: UInt64 { 1 << 8 }
     /// One question that was asked; bits 9 to 31 count them.
     @inlinable
     static var asked: UInt64 { 1 << 9 }
@@ -179,7 +179,7 @@ final class SubscriptionNode: Sendable {
       }
       contents.mailbox.flags.remove(.followed)
       // Counted before this subscription's worker is counted off: a drain must not see the hub idle in between.
-      topic.owner?.begin()
+      topic.owner?.countWorker()
       return (true, contents.options?.loop?.owner.take())
     }
     if isFollowed { topic.letReplacementBegin(at: serial) }
@@ -203,7 +203,7 @@ final class SubscriptionNode: Sendable {
   }
 
   /// Whether it has ended while a notification was in hand.
-  var isAbandoned: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.abandoned != 0 }
+  var hasEndedInHand: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.endedInHand != 0 }
 
   /// What orders subscriptions: priority, then serial number.
   var order: (priority: Int, serial: Int) { (priority, serial) }
@@ -226,16 +226,16 @@ final class SubscriptionNode: Sendable {
       // Not one that was replayed: nobody waits for that.
       let mailbox = contents.mailbox
       let taken = mailbox.inHand >= mailbox.joined ? mailbox.inHand : nil
-      if taken != nil { state.bitwiseOr(Bits.abandoned, ordering: .sequentiallyConsistent) }
+      if taken != nil { state.bitwiseOr(Bits.endedInHand, ordering: .sequentiallyConsistent) }
       // One in hand counts: its handler finds nobody, or has noted that the subscriber was called.
       let isMissed =
         contents.mailbox.isHandling || contents.mailbox.account(published: end).expired > 0
       return (pending, options, isMissed, wasQueued, taken)
     }
-    if let taken { topic.abandon(taken) }
+    if let taken { topic.noteEndedInHand(taken) }
     wake(options?.loop)
     // Counted off here: the executor may be blocked, suspended or gone.
-    if wasQueued { topic.owner?.end() }
+    if wasQueued { topic.owner?.uncountWorker() }
     if hasExecutor { for tell in contents.withLock({ $0.senders }).values { tell() } }
     // Neither it nor another one of its type and source line was ever called.
     if termination == .expired, call != nil || isMissed, options?.isKept != true,

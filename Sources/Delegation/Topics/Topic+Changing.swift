@@ -69,7 +69,7 @@ extension Topic {
     switch effect {
     case .resume(let successor):
       successor.resume()
-      owner?.end()
+      owner?.uncountWorker()
     case .finish(let node, let end, let termination, let call):
       // All effects are carried out before anything is released: a `deinit` may take long.
       let released = node.completeTermination(at: end, as: termination, in: call)
@@ -250,7 +250,7 @@ extension Topic {
     var origin = serial
     let mustResume = former != nil || replayed > 0
     // Counted before the former subscription's worker is counted off: a drain must not see the hub idle in between.
-    if mustResume { owner?.begin() }
+    if mustResume { owner?.countWorker() }
     if let former {
       let isSame = former.reference.refers(to: request.object)
       origin = isSame ? former.origin : index.nextNumber()
@@ -276,7 +276,7 @@ extension Topic {
     // True if the protocol is closed, and nothing was kept.
     if mailbox.isOver { index.terminate(node, as: .cancelled) }
     if index.takeSweep() {
-      owner?.begin()
+      owner?.countWorker()
       index.effects.append(.sweep)
     }
     return node
@@ -315,7 +315,7 @@ extension SubscriptionNode {
   /// The ids are not compared. Called under the topic's lock.
   fileprivate func satisfies(_ request: SubscriptionRequest) -> Bool {
     contents.withLock { contents in
-      !contents.mailbox.hasEnd && request.priority ?? priority == priority
+      !contents.mailbox.isFinishing && request.priority ?? priority == priority
         && request.options?.isCovered(by: contents.options) ?? true
     }
   }

@@ -115,7 +115,7 @@ final class Topic: Sendable {
       return replacement
     }
     replacement?.resume()
-    owner?.end()
+    owner?.uncountWorker()
   }
 
   // MARK: Telling
@@ -128,7 +128,7 @@ final class Topic: Sendable {
     // may take long.
     var spare: Notification? = Notification()
     var former: Notification.Content?
-    let isDeliveryDue = state.withLock { index in
+    let mustStart = state.withLock { index in
       guard index.hasAudience, let placeholder = spare.take() else { return false }
       former = index.post(content, to: number, followedBy: placeholder)
       // From here on threads without the lock see the notification.
@@ -136,12 +136,12 @@ final class Topic: Sendable {
       published.wrappingAdd(1, ordering: .releasing)
       guard index.open.count > 0, !index.isDeliveryDue else { return false }
       index.isDeliveryDue = true
-      owner.begin()
+      owner.countWorker()
       return true
     }
     // What the user gave is not released under the lock.
     withExtendedLifetime((content, former)) {}
-    return isDeliveryDue
+    return mustStart
   }
 
   /// The subscriptions that a requested delivery serves: it sees all that was posted before.
@@ -165,9 +165,9 @@ final class Topic: Sendable {
   /// Lets posters with a window go on without the running handler of a subscription that has ended.
   ///
   /// - Parameter number: the number of the notification in hand.
-  func abandon(_ number: Int) {
+  func noteEndedInHand(_ number: Int) {
     guard let receipt = state.withLock({ $0.receipts.find(number) { $0.number } }) else { return }
-    receipt.abandoned.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    receipt.endedInHand.wrappingAdd(1, ordering: .sequentiallyConsistent)
     receipt.outstanding.update(.recount)
   }
 
@@ -234,9 +234,9 @@ protocol TopicOwner: AnyObject, Sendable {
   /// Sets the deadlines of calls.
   var deadlines: DeadlineQueue { get }
   /// Counts a worker.
-  func begin()
+  func countWorker()
   /// Counts a worker off.
-  func end()
+  func uncountWorker()
   /// Reports an incident to the user, without waiting.
   ///
   /// Must not be called under a lock.

@@ -24,11 +24,11 @@ final class Board: Sendable {
 
     var number: Int { core.number }
     var deadlines: DeadlineQueue { core.deadlines }
-    func begin() { core.begin() }
-    func end() { core.end() }
+    func begin() { core.countWorker() }
+    func end() { core.uncountWorker() }
     func report(_ incident: DelegateHub.Incident) {}
     func requestWorker(for node: SubscriptionNode, priority: TaskPriority) {
-      core.begin()
+      core.countWorker()
       requested.withLock { $0.append(node) }
     }
     func releaseOptions(of node: SubscriptionNode) { node.releaseOptions() }
@@ -73,7 +73,7 @@ final class Board: Sendable {
   /// Begins the delivery that was requested, and counts it off.
   @discardableResult
   func beginDelivery() -> [SubscriptionNode] {
-    defer { core.end() }
+    defer { core.uncountWorker() }
     return topic.beginDelivery()
   }
 
@@ -84,7 +84,7 @@ final class Board: Sendable {
       defer { nodes = [] }
       return nodes
     }
-    for _ in nodes { core.end() }
+    for _ in nodes { core.uncountWorker() }
     return nodes
   }
 

@@ -187,7 +187,7 @@ struct TalliedQuestionTests {
       of: [nodes[0]], recipients: nil, in: Board.core(), holding: asked)
     _ = question.tally.begin()
     let claim = question.state.claim()
-    question.core.begin()
+    question.core.countWorker()
     // There it goes on before the one that resumes it does anything else.
     let caller = Task(executorPreference: PromptExecutor()) {
       await question.awaitDecision()
