@@ -105,10 +105,10 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// Whether anybody is subscribed, for work that is to run only then: the present value, then each change.
   ///
   /// Each loop gets the present value first. Of changes that come faster than the loop asks it gets the latest, if that
-  /// differs from the last value. The sequence ends when the hub is released, which it does not keep alive, and when
-  /// its task is cancelled. A subscriber that has died counts until a call or the hub's search for dead ones has found
-  /// it: if nothing is posted, read ``isEmpty`` now and then. After ``finish()`` the value is false. All subscribers of
-  /// the first protocol count, whether or not they conform to further ones.
+  /// differs from the last value. The sequence ends after ``finish()``, when the
+  /// hub is released, which it does not keep alive, and when its task is cancelled. A subscriber that has died counts
+  /// until a call or the hub's search for dead ones has found it: if nothing is posted, read ``isEmpty`` now and then.
+  /// All subscribers of the first protocol count, whether or not they conform to further ones.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
@@ -143,7 +143,8 @@ public struct Delegates<P>: Sendable, Subscribable {
   ///
   /// It returns at once. A subscription for which nothing waits ends at once, as with
   /// ``DelegateHub/Subscription/finish()``. What is posted later is posted to nobody. A subscription that is made later
-  /// gets what is replayed (`Events(replaying:)`), and ends: the loop over a stream does, and `next` returns `nil`.
+  /// gets what is replayed (`Events(replaying:)`), and ends: the loop over a stream does, and `next` returns `nil`. A
+  /// loop over ``demand`` gets false, if it got true before, and ends.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
@@ -223,13 +224,13 @@ extension DelegateHub {
       fileprivate let topic: Topic
       fileprivate var last: Bool?
 
-      /// The next value; `nil` once the hub is released, or the task is cancelled.
+      /// The next value; `nil` once the protocol is finished, the hub released, or the task cancelled.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Bool? {
         while !Task.isCancelled {
           let (waiter, last) = (Waiter(), last)
           let (present, isOver) = topic.state.withLock { index in
-            if index.isWanted == last { index.addWatcher(waiter) }
-            return (index.isWanted, index.watchers == nil)
+            if index.isWanted == last, !index.isClosed { index.addWatcher(waiter) }
+            return (index.isWanted, index.isClosed)
           }
           if present != last, !isOver || last != nil {
             self.last = present

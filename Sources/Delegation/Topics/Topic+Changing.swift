@@ -38,7 +38,7 @@ extension Topic {
 
   /// What is left to do after a section: effects, whether to merge, whom to wake, and what to release.
   private typealias Rest = (
-    effects: [TopicIndex.Effect], isHeavy: Bool, woken: [Waiter]?,
+    effects: [TopicIndex.Effect], isHeavy: Bool, woken: [Waiter],
     former: MemberList.Removed
   )
 
@@ -46,8 +46,8 @@ extension Topic {
   @inline(never)
   private func endSection(_ index: inout TopicIndex, wasWanted: Bool) -> Rest {
     let isEmpty = index.open.count == 0
-    let woken = wasWanted != index.isWanted ? index.watchers : nil
-    if woken != nil { index.watchers = [] }
+    let mustWake = wasWanted != index.isWanted || index.isClosed
+    let woken = mustWake ? exchange(&index.watchers, with: []) : []
     hasAudience.store(index.hasAudience, ordering: .releasing)
     index.forgetShortages()
     // With nobody subscribed the list is not needed, and would keep subscriptions alive that keep the topic alive.
@@ -58,7 +58,7 @@ extension Topic {
   @inline(never)
   private func carryOut(_ rest: Rest) {
     // Outside the lock: this may resume a task on the user's executor. A resumed task looks at the present value.
-    for waiter in rest.woken ?? [] { waiter.resume(true) }
+    for waiter in rest.woken { waiter.resume(true) }
     if rest.isHeavy { merge() }
     carryOut(rest.effects[...])
   }
@@ -158,8 +158,7 @@ extension Topic {
   /// What waits in a stream can still be taken.
   func close() {
     finish()
-    let (kept, watchers) = state.withLock { ($0.keepNone(), $0.watchers.take()) }
-    for waiter in watchers ?? [] { waiter.resume(true) }
+    let kept = state.withLock { $0.keepNone() }
     withExtendedLifetime(kept) {}
   }
 

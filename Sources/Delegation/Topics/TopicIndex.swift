@@ -34,9 +34,8 @@ struct TopicIndex: Sendable {
   /// Where the subscriptions come from; at most ``mostRemembered``.
   private var sites: [SubscribeSite] = []
   private var lastSerial = 0
-  /// The loops over `demand` that wait for the first subscription, or for the last one to end; `nil` once the hub is
-  /// released.
-  var watchers: [Waiter]? = []
+  /// The loops over `demand` that wait for the first subscription, for the last one to end, or for the protocol's end.
+  var watchers: [Waiter] = []
   /// How many there may be before those are removed that wait no longer.
   private var mostWatchers = 16
   /// The numbers of needed answers that were reported as *tooFew* and are not met since; at most ``mostRemembered``.
@@ -164,11 +163,11 @@ struct TopicIndex: Sendable {
   ///
   /// - Complexity: O(1), amortised.
   mutating func addWatcher(_ waiter: Waiter) {
-    if let count = watchers?.count, count >= mostWatchers {
-      watchers?.removeAll { $0.outcome != nil }
-      mostWatchers = 2 * max(8, watchers?.count ?? 0)
+    if watchers.count >= mostWatchers {
+      watchers.removeAll { $0.outcome != nil }
+      mostWatchers = 2 * max(8, watchers.count)
     }
-    watchers?.append(waiter)
+    watchers.append(waiter)
   }
 
   /// Adds a subscription; there must be none at its address.

@@ -34,6 +34,21 @@ struct DemandTests {
     #expect(await late.next() == nil)
   }
 
+  @Test("finish ends each loop: one that waits, with and without subscribers, and one that begins later")
+  func finished() async {
+    for isSubscribed in [false, true] {
+      let events = Events<Int>()
+      if isSubscribed { events.registry.observe { _ in } }
+      let (heard, demand) = (Recorder<Bool>(), events.demand)
+      let loop = Task { for await isWanted in demand { heard.record(isWanted) } }
+      #expect(await heard.history(of: 1) == [isSubscribed])
+      events.finish()
+      await loop.value
+      #expect(heard.history == (isSubscribed ? [true, false] : [false]))
+      for await _ in demand { Issue.record("a value after the end") }
+    }
+  }
+
   @Test("a loop that waits for demand hears that the last one has gone")
   func lastOne() {
     let (stage, seen) = (Stage(), Recorder<Bool>())
