@@ -202,7 +202,7 @@ struct Alarms: Sendable {
 
   /// Whether a sleeper wakes by a time.
   private func wakes(by time: Duration) -> Bool {
-    sleepers.last.map { $0.time <= time } ?? false
+    if let last = sleepers.last { last.time <= time } else { false }
   }
 
   private mutating func removeFirst() {

@@ -218,10 +218,11 @@ struct TopicTable: ~Copyable, Sendable {
 
   /// All topics, in the order in which they were made.
   var all: [Topic] {
-    var (topics, next) = ([Topic](), root.load().map { [$0] } ?? [])
+    var (topics, next) = ([Topic](), [root.load()])
     while let topic = next.popLast() {
+      guard let topic else { continue }
       topics.append(topic)
-      for below in [topic.left.load(), topic.right.load()] { if let below { next.append(below) } }
+      next += [topic.left.load(), topic.right.load()]
     }
     return MemberList.indices(of: topics.map { (0, $0.number) }).map { topics[$0] }
   }
