@@ -226,7 +226,7 @@ extension HubCore: TopicOwner {
     if let caller, executor == nil,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     {
-      return startOnCallersThread(topic, priority, caller.depth)
+      return startHere(topic, priority, caller.depth)
     }
     Task.startDetached(on: executor, priority: priority) { [hub] in
       await Delivery(topic.beginDelivery(), for: self).work()
@@ -234,10 +234,10 @@ extension HubCore: TopicOwner {
     }
   }
 
-  /// The loop is explained at ``Question/startOnCallersThread(_:)``.
+  /// The loop is explained at ``Question/startHere(_:)``.
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @inline(never)
-  private func startOnCallersThread(_ topic: Topic, _ priority: TaskPriority?, _ depth: Int) {
+  private func startHere(_ topic: Topic, _ priority: TaskPriority?, _ depth: Int) {
     for _ in 0..<1 {
       Task<Void, any Error>.immediateDetached(priority: priority) { [hub] in
         await Delivery(topic.beginDelivery(), for: self, depth: depth).work()

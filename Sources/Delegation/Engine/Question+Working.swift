@@ -17,7 +17,7 @@ extension Question {
     add(task ?? start(worker, sent), of: worker)
   }
 
-  /// Knows of no executor, for the reason at ``startOnCallersThread(_:)``.
+  /// Knows of no executor, for the reason at ``startHere(_:)``.
   @inline(never)
   private func start(_ worker: Worker, _ sent: Claim?) -> Task<Void, any Error> {
     Task(priority: priority) { await self.run(worker, sent) }
@@ -59,7 +59,7 @@ extension Question {
   /// preferred. Otherwise it passes an explicit `nil`, and each of the task's switches takes a lock to find that out.
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @inline(never)
-  func startOnCallersThread(_ worker: Worker) -> Task<Void, any Error> {
+  func startHere(_ worker: Worker) -> Task<Void, any Error> {
     var task: Task<Void, any Error>?
     for _ in 0..<1 {
       task = .immediate(priority: priority) { await self.work(as: worker, onCallersThread: true) }

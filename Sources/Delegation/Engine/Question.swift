@@ -114,7 +114,7 @@ class Question: @unchecked Sendable {
     if Task.isCancelled { isCancelledFlag.store(true, ordering: .sequentiallyConsistent) }
     let worker = Worker(for: core.number, caller: caller)
     // Returns when the worker has ended or suspended.
-    guard add(startOnCallersThread(worker), of: worker) else { return false }
+    guard add(startHere(worker), of: worker) else { return false }
     core.uncountWorker()
     return true
   }
