@@ -14,8 +14,7 @@ enum Growth {
             && (!isQuick || operation.isQuick) && !(circumstance.isUnrest && operation.waits)
             && texts.allSatisfy { "\(operation.name)|\(circumstance.name)".contains($0) }
         }
-        if operations.isEmpty { continue }
-        for size in isLinear ? [200, 400] : [2_000, 4_000] {
+        for size in isLinear ? [200, 400] : [2_000, 4_000] where !operations.isEmpty {
           let scene = Scene()
           await scene.settle()
           await circumstance.arrange(scene, size)
@@ -41,8 +40,7 @@ enum Growth {
         let name = "\(operation.name)|\(circumstance.name)|\(isLinear ? "linear" : "level")|\(size)"
         await Counted.count(name) { await operation.run(scene) }
       }
-      scene.current?.cancel()
-      scene.current = nil
+      scene.current.take()?.cancel()
       await scene.settle()
     }
   }
