@@ -24,8 +24,8 @@ final class Board: Sendable {
 
     var number: Int { core.number }
     var deadlines: DeadlineQueue { core.deadlines }
-    func begin() { core.countWorker() }
-    func end() { core.uncountWorker() }
+    func countWorker() { core.countWorker() }
+    func uncountWorker() { core.uncountWorker() }
     func report(_ incident: DelegateHub.Incident) {}
     func requestWorker(for node: SubscriptionNode, priority: TaskPriority) {
       core.countWorker()
