@@ -34,7 +34,7 @@ struct Bank: Sendable {
     guard outcome.isHandled else { throw NotWritten(entry: entry, outcome: outcome) }
   }
 
-  /// Up to 30 entries wait, and one for each caller: callers go as fast as the audits write, or hang with them.
+  /// Callers go as fast as the audits write, or hang with them.
   func note(_ entry: String) async throws {
     let outcome = await audits.notifyAndWait(leaving: 30) { try await $0.record(entry) }
     // It may still wait. It is lost for an audit that has failed or missed it by now, and for good if nobody is there.

@@ -5,12 +5,14 @@ import Testing
 /// What happens in a room.
 public enum RoomEvent: Equatable, Sendable {
   case joined(String)
-  case left(String)
 }
 
 /// A room, whose users see no hub.
 public final class Room: Sendable {
-  private let happenings: Events<RoomEvent>
+  private let happenings = Events<RoomEvent>()
+
+  /// Makes an empty room.
+  public init() {}
 
   /// Ends what `observe` has begun.
   public struct Token: Sendable {
@@ -18,12 +20,6 @@ public final class Room: Sendable {
     /// Ends it.
     public func cancel() { subscription.cancel() }
   }
-
-  /// Makes an empty room.
-  public convenience init() { self.init(hub: DelegateHub()) }
-
-  /// For tests: each room has a hub of its own, or it would hear what happens in others.
-  init(hub: DelegateHub) { happenings = Events(of: hub) }
 
   /// Calls a closure with all that happens from now on, where the closure belongs.
   public func observe(
