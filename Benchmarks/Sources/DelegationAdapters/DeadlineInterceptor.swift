@@ -4,9 +4,10 @@ public import Logging
 /// Gives the handlers of notifications a deadline: a subscriber whose handler has not returned by then is given up.
 ///
 /// A handler that hangs holds up what waits for its subscriber, for as long as it hangs: no other handler of that
-/// subscriber may run beside it. Nor can anybody end it. So at the deadline this ends its subscription. What
-/// waits for it is counted as cancelled, no later call reaches it, and a caller of `notifyAndWait` goes on. The handler
-/// itself runs until it returns, and `drain` waits for that. It logs that in one line.
+/// subscriber may run beside it. Nor can anybody end it. So at the deadline this ends its subscription, and logs that
+/// in one line. What waits for the subscriber is counted as cancelled, no later call reaches it, and a caller of
+/// `notifyAndWait(leaving:)` goes on. The handler runs until it returns; `drain`, and `notifyAndWait` without
+/// `leaving:` or `within:`, wait for that.
 ///
 /// Questions have a deadline of their own, `within:`, so this does not watch them.
 ///

@@ -168,7 +168,7 @@ extension DelegateHub {
         Give a limit of 1 or more.
         """)
     }
-    let object = Self.object(of: subscriber)
+    let object = Self.object(of: subscriber, dynamicType)
     let node = core.topics.find(type, owner: core).subscribe(
       (object, options, priority, line), reference: WeakReference(subscriber, object: object))
     // A delivery hands out what a replacement takes over, and retains the hub.
@@ -179,9 +179,9 @@ extension DelegateHub {
   /// The object behind a value of a protocol's type.
   ///
   /// An `any Error` keeps its object in a box, and a plain cast returns the box.
-  static func object<P>(of subscriber: P) -> AnyObject {
+  static func object<P>(of subscriber: P, _ dynamicType: Any.Type? = nil) -> AnyObject {
     let object = subscriber as AnyObject
-    if type(of: object) == type(of: subscriber as Any) { return object }
+    if type(of: object) == dynamicType ?? type(of: subscriber as Any) { return object }
     return (subscriber as? any Error).map { unboxed($0) } ?? object
   }
 
