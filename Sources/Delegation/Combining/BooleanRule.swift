@@ -3,10 +3,10 @@
 /// Each rule asks whether enough subscribers give one of the two answers, and decides as soon as the answers that are
 /// still to come can no longer change the outcome.
 ///
-/// Absentees give neither answer. A rule with `ofAtLeast:` is false as soon as too few can still answer. **Who has
-/// answered:** a subscriber whose handler has returned, and none that is dead or absent, even with `absent:
-/// .counts(as:)`. The rule does receive the response that is counted, so `.counts(as: false)` still denies; but that is
-/// the caller's word, not the subscriber's.
+/// An *absentee*, who gives no answer, counts neither way. A rule with `ofAtLeast:` is false as soon as too few can
+/// still answer. **Who has answered:** a subscriber whose handler has returned, and none that is dead or absent, even
+/// with `absent: .counts(as:)`. The rule does receive the response that is counted, so `.counts(as: false)` still
+/// denies; but that is the caller's word, not the subscriber's.
 ///
 /// - Complexity: O(1) time for each response and absentee, O(1) space.
 @frozen
@@ -15,17 +15,17 @@ public struct BooleanRule: Combiner {
   @usableFromInline let counted: Bool
   /// The outcome if enough give that answer.
   @usableFromInline let outcome: Bool
-  /// The weight of an answer: 2 in a majority, where an absentee lowers both numbers below by half an answer; otherwise
-  /// 1.
+  /// The weight of an answer: 2 in a majority, where an absentee lowers `needed` and `tolerated` by half an answer;
+  /// otherwise 1.
   @usableFromInline let weight: Int8
   /// Whether the user has named how many have to give the counted answer, as in ``atLeast(_:)``.
   @usableFromInline let namesNumber: Bool
-  // 32 bits each: a vote copies its rule several times.
+  // These have 32 bits each, because a vote copies its rule several times.
   /// The weight of counted answers that is still needed for the outcome.
   @usableFromInline var needed: Int32
   /// The weight of other answers and absentees that puts the outcome out of reach.
   @usableFromInline var tolerated: Int32 = 0
-  /// How many more need not answer; below 0, too few can.
+  /// How many more subscribers may fail to answer; below 0, too few can answer.
   @usableFromInline var spare: Int32
 
   @inlinable
@@ -190,8 +190,8 @@ extension Combiner where Self == BooleanRule {
   /// Is true if at least `quorum` say "yes".
   ///
   /// Decides true at the "yes" that reaches the quorum, and false at the "no" or the absentee after which too few
-  /// answers are left to reach it. If the quorum is 0, or greater than the number of subscribers, it decides before
-  /// anybody is asked.
+  /// answers are left to reach it. If the quorum is 0, or greater than the number of subscribers, the rule decides
+  /// before anybody is asked.
   ///
   /// **Nobody to ask:** false for a quorum of 1 or more, true for 0.
   ///

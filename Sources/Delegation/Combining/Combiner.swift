@@ -1,17 +1,17 @@
 /// Combines the responses of many subscribers into one outcome.
 ///
 /// A call such as `ask` makes its own copy of a combiner. It tells the copy how many subscribers will be asked, and
-/// then each response and each absentee. The call returns the first outcome that the combiner returns. To decide early,
-/// a combiner returns an outcome as soon as no later response can change it. The call then returns at once, and
-/// handlers that still run are cancelled.
+/// then each response and each absentee, a subscriber that gives no answer. The call returns the first outcome that the
+/// combiner returns. To decide early, a combiner returns an outcome as soon as no later response can change it. The
+/// call then returns at once, and handlers that still run are cancelled.
 ///
 /// **Order.** ``begin(asking:)`` is called once and first; then ``receive(_:from:)`` or
 /// ``receiveNothing(from:)`` once for each position, in the order in which the responses come; then, if
 /// nothing has decided, ``finish()``. After a decision nothing more is called.
 ///
 /// **Isolation.** The calls are made one at a time, from any thread, under no lock and on no actor, in tasks with the
-/// caller's task-locals and priority. The call that asks returns only after them, even past its deadline. So a combiner
-/// must neither block nor release an object whose `deinit` blocks.
+/// caller's task-locals and priority. The call that asks returns only after these calls, even past its deadline. So a
+/// combiner must neither block nor release an object whose `deinit` blocks.
 ///
 /// ```swift
 /// /// Denies at the second "no"; true with nobody to ask.
@@ -32,7 +32,7 @@ public protocol Combiner<Response, Outcome>: Sendable {
 
   /// Starts the count.
   ///
-  /// The count is an upper bound: it includes subscribers that have died unnoticed, and those that are removed before
+  /// The number is an upper bound: it includes subscribers that have died unnoticed, and those that are removed before
   /// their turn. A rule that must know how many there are counts them in ``receive(_:from:)``.
   ///
   /// - Parameter count: how many subscribers will be asked at most; positions run from 0 to `count - 1`, in the order
@@ -106,7 +106,7 @@ public struct First<Response: Sendable, Value: Sendable>: Combiner {
 extension Combiner {
   /// Takes the response that comes first, or `nil` if all are missing.
   ///
-  /// It is a method because Swift has no generic properties.
+  /// A method, because Swift has no generic properties.
   ///
   /// **Nobody to ask:** `nil`.
   ///
@@ -202,7 +202,7 @@ public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
   @inlinable
   public mutating func finish() -> Outcome { outcome }
 
-  /// Takes a response, or `nil` for an absentee, and combines all that are in order now.
+  /// Takes a response, or `nil` for an absentee, and combines all whose turn has come.
   @inlinable
   mutating func put(_ response: Response?, at position: Int) {
     guard position == next else {

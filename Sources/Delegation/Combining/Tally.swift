@@ -47,7 +47,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
     return outstanding == 0 ? finish() : nil
   }
 
-  /// Passes on a response that counts in place of an answer; only ``BooleanRule`` tells the two apart.
+  /// Passes on a response that counts in place of an answer, which only ``BooleanRule`` treats differently.
   @inlinable @inline(never)
   mutating func receive(substitute response: C.Response, from position: Int) -> C.Outcome? {
     guard var rule = combiner as? BooleanRule, let response = response as? Bool else {
@@ -66,7 +66,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
   @inlinable
   mutating func expire(counting absence: (Int) -> Event) -> Decision {
     let late = outstanding
-    // The handlers of late subscribers still run, so these stay outstanding.
+    // The handlers of late subscribers still run, so these subscribers stay outstanding.
     defer { outstanding = late }
     let positions = (isOutstanding ?? []).enumerated().filter { $0.element }
     for (position, answer) in positions.map({ ($0.offset, absence($0.offset)) }) {
@@ -75,7 +75,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
     return finish()
   }
 
-  /// Releases what was needed only to decide, because a late handler keeps the tally alive.
+  /// Releases what only the decision needed, because a late handler keeps the tally alive.
   ///
   /// - Returns: whether no answer is outstanding.
   @inlinable
@@ -109,8 +109,8 @@ enum Answer<Response: Sendable, Failure: Error>: Sendable {
 extension DelegateHub {
   /// What a call counts for a subscriber whose handler throws or is late.
   ///
-  /// A vote that fails open lets them abstain. A vote that fails closed counts them as a "no", and also says how many
-  /// must have answered, because a subscriber that has died or was unsubscribed says nothing:
+  /// A vote that fails open lets such subscribers abstain. A vote that fails closed counts them as a "no", and also
+  /// says how many must have answered, because a subscriber that has died or was unsubscribed says nothing:
   ///
   /// ```swift
   /// let isAllowed = await hub[Gatekeeper.self].vote(
@@ -129,7 +129,7 @@ extension DelegateHub {
 
     /// The combiner is given a response instead of the subscriber's.
     ///
-    /// A combiner takes it for an answer; only `ofAtLeast:` does not count it.
+    /// A combiner takes this response for an answer; only `ofAtLeast:` does not count it.
     ///
     /// - Parameter response: what to count.
     /// - Returns: the rule for absentees.

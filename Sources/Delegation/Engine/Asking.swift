@@ -9,7 +9,6 @@ protocol Asking<Response, Failure>: Sendable {
   associatedtype Response: Sendable
   associatedtype Failure: Error
 
-  /// Who is asked.
   var recipients: Recipients<P> { get }
   var call: CallKind { get }
   /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
@@ -27,7 +26,7 @@ protocol Asking<Response, Failure>: Sendable {
 extension Answer {
   /// What counts for a subscriber that throws or is late.
   ///
-  /// A closure: a generic value in its stead would be laid out at run time, by code of its own for each type.
+  /// A closure: a generic value would be laid out at run time, by code of its own for each type.
   @usableFromInline typealias Late = @Sendable (SubscriptionNode) -> Self
 }
 
@@ -64,8 +63,8 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
 
 /// A vote that awaits its voters.
 ///
-/// A type of its own, because its closure's type has no parameter for the result: otherwise a thunk would be one more
-/// level of asynchronous calls, which is 80 instructions a voter.
+/// A type of its own, whose closure returns `Bool`: with a generic result, a thunk would be one more level of
+/// asynchronous calls, which is 80 instructions a voter.
 @frozen @usableFromInline
 struct AskingForVote<P, Failure: Error>: Asking {
   @usableFromInline let recipients: Recipients<P>
@@ -95,10 +94,9 @@ struct AskingForVote<P, Failure: Error>: Asking {
   }
 }
 
-/// A step of a value that is passed through the subscribers.
+/// One turn of `pass`: a subscriber is asked with the value so far.
 ///
-/// A type of its own, because it has the value: a closure that captures the value would be one more allocation a
-/// subscriber.
+/// A type of its own, which has the value: a closure that captures the value would be one more allocation a subscriber.
 @frozen @usableFromInline
 struct AskingToPass<P, Value: Sendable, Failure: Error>: Asking {
   @usableFromInline typealias Body =
@@ -161,7 +159,6 @@ struct AskingForReply<Inner: Asking>: Asking {
   }
 }
 
-/// What a subscriber contributes without an answer.
 extension SubscriptionNode {
   /// The answer of a subscriber that is gone or does not conform.
   @inlinable
@@ -186,7 +183,6 @@ extension SubscriptionNode {
 }
 
 extension DelegateHub.Absence {
-  /// The answer that counts for a subscriber that throws or is late.
   @inlinable
   func late<E>() -> Answer<Response, E>.Late {
     { _ in substitute.map(Answer.substitute) ?? .absence }
@@ -224,7 +220,7 @@ extension DelegateHub {
 
 /// A question that awaits nothing.
 ///
-/// A type and not a closure, so that the compiler does not copy the asking code for each closure.
+/// A type and not a closure, so that the compiler does not copy the asking code for each user's closure.
 @frozen @usableFromInline
 struct AskingInLoop<P, Response: Sendable, Failure: Error>: Asking {
   @usableFromInline let recipients: Recipients<P>
@@ -244,7 +240,6 @@ struct AskingInLoop<P, Response: Sendable, Failure: Error>: Asking {
     late = absence?.late()
   }
 
-  /// Asks one subscriber, on the closure's actor if it belongs to one.
   @_alwaysEmitIntoClient @inline(__always)
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
   {
@@ -255,7 +250,7 @@ struct AskingInLoop<P, Response: Sendable, Failure: Error>: Asking {
     return await answer(of: node, in: question, on: actor)
   }
 
-  /// Asks on the actor; not if the subscription has ended, or the question was decided, while the actor was busy.
+  /// Asks on the actor, unless the subscription ended, or the question was decided, while the actor was busy.
   @usableFromInline
   func answer(
     of node: SubscriptionNode, in question: Question?, on actor: isolated any Actor
@@ -275,7 +270,7 @@ struct AskingInLoop<P, Response: Sendable, Failure: Error>: Asking {
     }
   }
 
-  /// Asks one subscription after another, until one decides, or one has an executor or was replaced.
+  /// Asks one subscription after another, until an answer decides, or a subscription has an executor or was replaced.
   ///
   /// Synchronous, with a copy of the combiner, so that the count stays in registers.
   ///

@@ -1,37 +1,35 @@
-/// The delivery of pending notifications to subscriptions, all on one executor; at the end, how a hub starts one.
+/// Delivers pending notifications to subscriptions, on one executor.
 ///
-/// *Workers* claim subscriptions from a shared work queue, one at a time and in order, and run their handlers. While a
-/// subscription is unclaimed, a *spare worker* has been requested and has claimed nothing (``WorkSharing``). So a
-/// handler that suspends, or blocks its thread, does not delay the others, and the number of tasks grows with
-/// suspensions, not with subscribers. A worker *attends* a mailbox while it runs the handlers of its notifications.
+/// *Workers* claim subscriptions from a shared work queue, one at a time and in order, and run their handlers;
+/// ``WorkSharing`` says when a *spare worker* is requested. So a handler that suspends, or blocks its thread, does not
+/// delay the others. A worker *attends* a mailbox while it runs the handlers of the mailbox's notifications.
 ///
 /// A hub's delivery takes all open subscriptions. A subscription with another executor waits in at most one delivery of
 /// that executor, and nobody attends its mailbox while it waits. So a blocked or suspended executor delays only its own
 /// subscribers.
 final class Delivery: Sendable {
   let core: HubCore
-  /// Retained until the last worker is done; `nil` on another executor than the hub's.
+  /// The hub, retained until the last worker is done; `nil` on another executor than the hub's.
   private let hub: (any Actor)?
-  /// Where its workers run; `nil` for the default.
+  /// Where the workers run; `nil` for the default executor.
   private let executor: (any TaskExecutor)?
-  /// The executor's.
   let executorID: ObjectIdentifier?
-  /// Whether the executor is not the hub's, so that each subscription is counted, and not the workers.
+  /// Whether the executor is not the hub's: then each subscription, and no worker, is counted as a worker of the hub.
   let isElsewhere: Bool
-  /// The priority of all workers: higher than the default if a caller waits for the notifications.
+  /// The workers' priority, which a waiting caller may raise.
   private let priority: TaskPriority
-  /// In how many calls its first worker is nested, all of them on one stack.
+  /// How many calls are nested around the first worker, all on one stack.
   private let depth: Int
   private let work: Lock<WorkQueue>
 
-  /// Makes the hub's delivery, or that of another executor.
+  /// Makes a delivery on the hub's executor, or on another.
   init(
     _ nodes: consuming [SubscriptionNode], for core: HubCore, on other: (any TaskExecutor)? = nil,
     priority: TaskPriority = Task.currentPriority, depth: Int = 0
   ) {
     self.core = core
     isElsewhere = other != nil
-    // The executor may be blocked for good: what waits there keeps only the subscriptions alive.
+    // Another executor may be blocked for good: a delivery that waits there must not keep the hub alive.
     hub = other == nil ? core.hub : nil
     executor = other ?? core.executor
     executorID = executor.map(Delegation.executorID)
@@ -42,7 +40,7 @@ final class Delivery: Sendable {
 
   /// Requests one more worker.
   ///
-  /// Its task is detached: handlers of notifications do not inherit the poster's task-locals.
+  /// The worker's task is detached: handlers of notifications do not inherit the poster's task-locals.
   func requestWorker() {
     if !isElsewhere { core.countWorker() }
     Task.startDetached(on: executor, priority: priority) {
@@ -51,9 +49,9 @@ final class Delivery: Sendable {
     }
   }
 
-  /// Claims the next subscription; on another executor, the next that has not ended while it waited.
+  /// Claims the next subscription; if ``isElsewhere``, skips those that ended while they waited.
   ///
-  /// - Parameter isFirst: whether the worker begins, and requests the spare worker before.
+  /// - Parameter isFirst: whether the worker has just begun, and so requests the spare worker first.
   /// - Returns: the subscription; `nil` if none is left.
   func claim(atBeginning isFirst: Bool = false) -> SubscriptionNode? {
     var next = isFirst ? work.begin { requestWorker() } : work.claim()
@@ -65,11 +63,10 @@ final class Delivery: Sendable {
   }
 }
 
-/// How a delivery's workers run handlers.
 extension Delivery {
-  /// Runs one worker, after requesting the next spare worker.
+  /// Runs one worker, which first requests the next spare worker if needed.
   nonisolated(nonsending) func work() async {
-    // Made for the first asynchronous handler: a synchronous one cannot call `drain` or another wait.
+    // Made for the first asynchronous handler: a synchronous handler cannot call `drain` or another wait.
     var worker: Worker?
     var handled = 0
     var waiting: [SubscriptionNode] = []
@@ -86,15 +83,15 @@ extension Delivery {
     if !waiting.isEmpty { send(&waiting) }
   }
 
-  /// Sends subscriptions to their executors, once the worker has gathered some and is about to run a handler: those of
-  /// one executor share a delivery, which is one job for many.
+  /// Sends gathered subscriptions to their executors; those of one executor share a delivery, which is one job.
   ///
-  /// Executors keep the order of their first subscriptions: a schedule is the same each time.
+  /// Called before a handler runs, and at the worker's end. Deliveries start in the order of the executors' first
+  /// subscriptions: a schedule is the same each time.
   private func send(_ waiting: inout [SubscriptionNode]) {
     var indices: [ObjectIdentifier: Int] = [:]
     var batches: [(executor: any TaskExecutor, nodes: [SubscriptionNode])] = []
     for node in waiting {
-      // A subscription that has ended meanwhile counts no longer.
+      // A subscription that has ended meanwhile is no longer counted as a worker.
       guard let executor = node.executor else { continue }
       let id = Delegation.executorID(of: executor)
       let index = indices[id, default: batches.count]
@@ -110,19 +107,19 @@ extension Delivery {
     }
   }
 
-  /// Runs the handlers of a subscription, or adds it to another delivery.
+  /// Runs the handlers of a subscription's notifications, or adds the subscription to `waiting`, for its executor.
   ///
-  /// - Returns: how many it has run.
+  /// - Returns: how many handlers it has run.
   nonisolated(nonsending) private func serve(
     _ node: SubscriptionNode, as worker: inout Worker?,
     sending waiting: inout [SubscriptionNode]
   ) async -> Int {
-    // A dead subscriber's notifications are not to wait for an executor, an interceptor or the main actor.
+    // Ends the subscription of a dead subscriber: its notifications must not wait for a busy executor or handler.
     if node.hasExecutor || node.isAttended { _ = node.isReached(by: nil, endingIn: nil) }
     var handled = 0
     var step = node.attend(on: executorID)
     while true {
-      // Consumed: all workers share the content, and counting a second reference to it would be contended.
+      // Consumed: workers share the content, and would contend for its count of references.
       switch consume step {
       case .handle(let content):
         if !waiting.isEmpty { send(&waiting) }
@@ -134,7 +131,7 @@ extension Delivery {
         continue
       case .elsewhere: waiting.append(node)
       case .wake(let waiter): waiter?.resume(true)
-      // The handler that it waits for may hang: a dead subscriber's notifications are not to wait for that.
+      // Ends the subscription of a dead subscriber, which waits for a replaced subscription's handler that may hang.
       case .later: _ = node.isReached(by: nil, endingIn: nil)
       case .more, .done, .over: break
       }
@@ -155,7 +152,7 @@ extension Delivery {
     }
   }
 
-  /// Incidents are found within the poster's task-locals, too.
+  /// Runs a handler with the poster's task-locals, which its incidents carry, too.
   nonisolated(nonsending) private func run(
     _ handler: Notification.Handler, in context: TaskLocalPropagation.Context,
     on node: SubscriptionNode, in call: CallKind, as worker: inout Worker?
@@ -167,7 +164,7 @@ extension Delivery {
     return fate
   }
 
-  /// Not inlined: as a part of an asynchronous function it would make each delivery dearer.
+  /// Runs a synchronous handler; not inlined, because that would make each delivery dearer.
   @inline(never)
   private func run(
     _ handle: Notification.Synchronous, on node: SubscriptionNode, in call: CallKind
@@ -202,7 +199,7 @@ extension Delivery {
     }
   }
 
-  /// Reports a handler that threw; not inlined, since that would make each delivery dearer.
+  /// Reports a handler that threw; not inlined, because that would make each delivery dearer.
   @inline(never)
   private func fail(
     _ error: any Error, on node: SubscriptionNode, in call: CallKind
@@ -218,8 +215,8 @@ extension HubCore: TopicOwner {
   /// - Parameters:
   ///   - topic: the topic.
   ///   - priority: the workers' priority; `nil` for the default.
-  ///   - caller: a caller that waits for the notification; the first worker begins on its thread, if the hub has no
-  ///     executor and the system can.
+  ///   - caller: a caller that waits for the notification; the first worker begins on the caller's thread, if the hub
+  ///     has no executor and the system is new enough.
   func startDelivery(
     of topic: Topic, priority: TaskPriority? = nil, onThreadOf caller: Caller? = nil
   ) {
@@ -234,7 +231,7 @@ extension HubCore: TopicOwner {
     }
   }
 
-  /// The loop is explained at ``Question/startHere(_:)``.
+  /// Starts a delivery on the caller's thread; ``Question/startHere(_:)`` explains the loop.
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @inline(never)
   private func startHere(_ topic: Topic, _ priority: TaskPriority?, _ depth: Int) {
@@ -246,7 +243,7 @@ extension HubCore: TopicOwner {
     }
   }
 
-  /// Not inlined, as it would make each delivery dearer.
+  /// Requests a worker for one subscription; not inlined, because that would make each delivery dearer.
   @inline(never)
   func requestWorker(for node: SubscriptionNode, priority: TaskPriority) {
     Delivery([node], for: self, priority: priority).requestWorker()
@@ -261,7 +258,7 @@ extension HubCore: TopicOwner {
   }
 
   func sweep(_ topic: Topic) {
-    // In a task of its own: the sweep may release the last reference to a subscriber.
+    // In a task of its own: the sweep may release the last reference to a subscriber, whose `deinit` may block.
     Task.startDetached(on: executor) {
       repeat {
         var survivors = 0
@@ -269,7 +266,7 @@ extension HubCore: TopicOwner {
           if node.reference.isAlive { survivors += 1 } else { node.terminate(as: .expired) }
         }
         topic.state.withLock { $0.didSweep(survivors: survivors) }
-        // Many may have subscribed and died meanwhile, and nobody else would request another sweep.
+        // Many subscribers may have come and died meanwhile, and nobody else would request another sweep.
       } while topic.state.withLock { $0.takeSweep() }
       self.uncountWorker()
     }

@@ -2,18 +2,18 @@ internal import Synchronization
 
 /// The handler that the current task runs in; the tasks that the handler starts inherit it.
 ///
-/// With it, `drain()`, `notifyAndWait` and `cancelAndWait()` do not wait for the handler that calls them. A stream's
-/// loop has an event *in hand* until it asks for the next one; its body counts as a handler that long.
+/// By this context, `drain()`, `notifyAndWait` and `cancelAndWait()` do not wait for the handler that calls them. A
+/// stream's loop has an event *in hand* until it asks for the next one; that long, the loop's body counts as a handler.
 @usableFromInline
 struct HandlerContext: Sendable {
   /// Not made by the `@TaskLocal` macro, whose binding could not be used in inlined code.
   @usableFromInline
   static let binding = TaskLocal<HandlerContext?>(wrappedValue: nil)
 
-  /// The handler that the current task runs in, or the stream's loop in whose body it is.
+  /// The handler that the current task runs in, or the stream's loop in whose body the task is.
   static var current: HandlerContext? {
     guard let loop = loops.last, let bound else { return loops.last ?? bound }
-    // The inner of the two: the loop may be in the handler, or the handler in the loop's body.
+    // The inner of handler and loop: the loop may be in the handler, or the handler in the loop's body.
     return chain(of: [bound]).contains { $0.worker === loop.worker } ? bound : loop
   }
 
@@ -23,16 +23,16 @@ struct HandlerContext: Sendable {
     return loops + [bound]
   }
 
-  /// The handler that the current task runs in.
+  /// The handler that the current task runs in; never a stream's loop.
   static var bound: HandlerContext? { binding.wrappedValue?.running }
 
   let worker: Worker
-  /// The number of the worker's call; 0 for the one that is running now.
+  /// The number of the worker's call; 0 for the call that is running now.
   let call: UInt64
   /// The handler's subscription; `nil` for the worker of a ``Question``, which must not retain it, and for a closure
   /// that delays a drain.
   let node: SubscriptionNode?
-  /// The identity of that subscription, as bits; 0 if there is none.
+  /// The identity of the handler's subscription, as bits; 0 if there is none.
   let nodeBits: UInt
 
   @usableFromInline
@@ -41,18 +41,17 @@ struct HandlerContext: Sendable {
     self.nodeBits = node?.identityBits ?? nodeBits
   }
 
-  /// Whether it is a handler of a subscription.
+  /// Whether this is a handler of a subscription.
   func isHandler(of node: SubscriptionNode) -> Bool {
     nodeBits == node.identityBits
   }
 
-  /// Whether it is a closure that delays a drain.
+  /// Whether this is a closure that delays a drain.
   var isDelay: Bool { nodeBits == 0 }
 
-  /// Whether the handler has not returned.
   var isRunning: Bool { worker.isRunning(call) }
 
-  /// This context with the number of the running call in place of 0; `nil` if 0 and no call is running.
+  /// This context with the number of the running call in place of 0; `nil` if the number is 0 and no call is running.
   fileprivate var running: HandlerContext? {
     if call != 0 { return self }
     return worker.running.map {
@@ -60,8 +59,9 @@ struct HandlerContext: Sendable {
     }
   }
 
-  /// The handlers that cannot go on before some return: these, those that await their questions, and so on, without
-  /// those that have returned.
+  /// The given handlers, the handlers that await the questions of which these are a part, and so on.
+  ///
+  /// None of them can go on before the given ones return. Those that have returned are left out.
   static func chain(of contexts: [HandlerContext]) -> [HandlerContext] {
     var chain: [HandlerContext] = []
     var next = contexts
@@ -74,18 +74,18 @@ struct HandlerContext: Sendable {
   }
 }
 
-/// The stream loops that have an event in hand, by their tasks: a loop's body is in no handler's closure.
+/// The stream loops that have an event in hand, by their tasks: a loop's body is no closure to bind a context around.
 extension HandlerContext {
   private typealias Noted = (loop: HandlerContext, owner: HandlerContext?)
 
-  /// The latest last.
+  /// The stream loops by task; of one task, the latest is last.
   private static let noted = Lock<[UInt64: [Noted]]>([:])
-  /// How many tasks have such loops: most programs have none, and take no lock.
+  /// How many tasks have such loops; no lock is taken while there are none, as in most programs.
   private static let notedCount = Atomic(0)
   /// How many tasks have several such loops.
   private static let severalCount = Atomic(0)
 
-  /// Whether a task has several loops, so that its latest may not be the one that goes on.
+  /// Whether some task has several loops, so that its latest may not be the one that goes on.
   static var maySwitchLoops: Bool { severalCount.load(ordering: .relaxed) > 0 }
 
   /// The loops of the current task, the latest last; without those of a handler that has returned.
@@ -96,10 +96,10 @@ extension HandlerContext {
     return all.filter { $0.owner?.isRunning ?? true }.compactMap(\.loop.running)
   }
 
-  /// The handler that the current task runs as its worker, and after which it runs other handlers.
+  /// The handler whose worker runs in the current task, and runs other handlers afterwards.
   ///
-  /// Not a handler that the task has inherited from another task; for a handler that runs in its caller's task, the
-  /// caller's. Tasks that a question's handler starts count as that handler.
+  /// None if the task has inherited the handler from another task. For a handler that runs in its caller's task, the
+  /// caller's handler. A task that a question's handler starts counts as that handler.
   static var hostHandler: HandlerContext? {
     let task = currentTask
     var next = bound
@@ -109,23 +109,22 @@ extension HandlerContext {
     return next
   }
 
-  /// The number of the current task.
   static var currentTask: UInt64? {
     withUnsafeCurrentTask { $0.map { jobTaskID(unsafeBitCast($0, to: UnownedJob.self)) } }
   }
 
-  /// Notes that a task has an event of a loop in hand, or has none any more: O(n) in the *n* that it has then.
+  /// Notes that a task has an event of a loop in hand, or no longer has: O(*n*) in the task's *n* loops.
   ///
   /// - Parameters:
   ///   - loop: the loop, with the call that is running.
   ///   - task: the task.
-  ///   - owner: the handler whose task it is.
+  ///   - owner: the handler whose task this is.
   ///   - isInHand: whether the event is in hand.
   static func note(
     _ loop: HandlerContext, in task: UInt64, of owner: HandlerContext?, isInHand: Bool
   ) {
     noted.withLock { noted in
-      // Changed in place, so that no array is made.
+      // Taken out, so that the array is changed in place.
       var all = noted.removeValue(forKey: task) ?? []
       let former = all.count
       if isInHand {
@@ -150,17 +149,16 @@ package func jobTaskID(_ job: UnownedJob) -> UInt64
 /// What a question knows of its caller: the stream loops in whose bodies it is asked, and the handler that awaits it,
 /// if any.
 ///
-/// Cleared when the question is decided or done: the handler goes on, and must not be retained.
+/// Cleared when the question is decided or done: these handlers go on, and must not be retained.
 @usableFromInline
 final class Caller: Sendable {
   private let contexts: Lock<[HandlerContext]>
-  /// The number of nested calls.
   let depth: Int
 
   /// Whether so few calls are nested that the stack is surely large enough.
   ///
   /// At greater depth nothing starts on the caller's thread, and another task cancels the handlers of a cancelled
-  /// caller: otherwise each nested question would do so on top of the one before, and use up the stack.
+  /// caller: otherwise each nested question would use the stack of the one before.
   var isShallow: Bool { depth < 16 }
 
   /// The caller for code outside of any handler.
@@ -182,9 +180,9 @@ final class Caller: Sendable {
   }
 
   func clear() {
-    // All outer callers share this one: it has nothing to clear, and its lock would be contended.
+    // All callers outside of handlers share `outermost`: it has nothing to clear, and its lock would be contended.
     if self === Self.outermost { return }
-    // Released outside the lock.
+    // The contexts are released outside the lock.
     let former = contexts.withLock { exchange(&$0, with: []) }
     withExtendedLifetime(former) {}
   }

@@ -10,23 +10,20 @@ internal import Synchronization
 /// `@unchecked Sendable`: `hub` is written once, before the hub is shared.
 @usableFromInline
 final class HubCore: @unchecked Sendable {
-  /// The hub, as long as it exists.
   weak var hub: (any Actor)?
   /// The topics by protocol, with their subscriptions and notifications.
   let topics = TopicTable()
   /// The executor of the hub's work and of handlers; `nil` for the default.
   let executor: (any TaskExecutor)?
-  /// Runs handlers within the interceptors, if there are any.
   @usableFromInline
   let interception: Interception?
-  /// Whether a plain loop may ask subscribers without an executor of their own.
+  /// Whether a plain loop may ask subscribers that have no executor of their own.
   @usableFromInline
   let mayAskInLoop: Bool
-  /// Whether the handlers of notifications run within interceptors or task-locals.
+  /// Whether the handlers of notifications run within interceptors or with task-locals bound.
   let wraps: Bool
   /// The task-locals that notifications and incidents carry.
   let propagating: [TaskLocalPropagation]
-  /// Sets the deadlines of calls.
   let deadlines: DeadlineQueue
   /// A number that no other hub ever has.
   let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
@@ -36,17 +33,17 @@ final class HubCore: @unchecked Sendable {
   /// How many workers there are, each from when it is requested, and how many closures that delay a drain.
   ///
   /// Invariant: while a notification is pending or a handler runs, the count is above zero. What waits for a
-  /// subscription's own executor is counted instead of the workers there: the subscription until it is served, a
-  /// question until it is asked. Neither is counted once the subscription has ended: so the count can fall while the
-  /// executor is blocked or suspended.
+  /// subscription's own executor is counted instead of the workers there: a delivery's subscription until it is served,
+  /// a question's claim until it is asked. Neither is counted once the subscription has ended: so a blocked or
+  /// suspended executor does not keep the count up.
   let workers = AwaitedCount()
-  /// Where those of them were begun that are not workers but user closures which delay a drain, by their workers.
+  /// Where in the source the closures that delay a drain were begun, by the ``Worker`` of each.
   let delays = Lock<[ObjectIdentifier: SubscribeSite.Line]>([:])
   private let onIncident: @Sendable (DelegateHub.Incident) -> Void
   /// The incidents that wait for the task that calls `onIncident`; `nil` while there is no such task.
   private let incidents = Lock<[DelegateHub.Incident]?>(nil)
 
-  /// How many incidents may wait; further ones are counted in the last of these.
+  /// How many incidents may wait; the last of these counts further ones.
   static let mostIncidents = 256
 
   init(
@@ -63,7 +60,6 @@ final class HubCore: @unchecked Sendable {
     self.onIncident = onIncident
   }
 
-  /// Counts a worker.
   @usableFromInline
   func countWorker() { workers.rise() }
 
@@ -73,9 +69,9 @@ final class HubCore: @unchecked Sendable {
   @usableFromInline
   func uncountWorker() { workers.fall() }
 
-  /// Queues an incident, and returns at once; one counted task calls `onIncident` until the queue is empty.
+  /// Queues an incident, and returns at once; one task, counted as a worker, calls `onIncident` until none is queued.
   ///
-  /// Called in the task that found the incident: its task-locals are those of the call, unless the incident has its
+  /// Called in the task that found the incident, whose task-locals are those of the call, unless the incident has its
   /// own.
   func report(_ incident: DelegateHub.Incident) {
     var incident = incident
@@ -98,7 +94,7 @@ final class HubCore: @unchecked Sendable {
     Task.startDetached(on: executor) {
       while let incident = self.nextIncident() {
         await (incident.context ?? []).bind { self.onIncident(incident) }
-        // The executor may have other work, and `onIncident` may cause further incidents.
+        // The executor may have other work, and each call of `onIncident` may cause another incident.
         await Task.yield()
       }
       self.uncountWorker()

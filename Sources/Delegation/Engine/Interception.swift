@@ -5,7 +5,6 @@
 @usableFromInline
 final class Interception: Sendable {
   private let interceptors: [any DelegateHub.Interceptor]
-  /// The time by the hub's clock.
   let now: @Sendable () -> Duration
 
   /// - Returns: `nil` if there are no interceptors.
@@ -15,7 +14,6 @@ final class Interception: Sendable {
     self.now = now
   }
 
-  /// Runs a handler within the interceptors.
   @discardableResult
   nonisolated(nonsending) func run(
     _ call: DelegateHub.HandlerCall,
@@ -40,13 +38,14 @@ final class Interception: Sendable {
     }
   }
 
-  /// Runs a handler in its own context: an interceptor may have bound another by `delayingDrain`.
+  /// Runs a handler in its own context, because an interceptor may have bound another by `delayingDrain`.
   private func run(
     _ handler: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome,
     in context: HandlerContext?, on actor: isolated (any Actor)?
   ) async -> DelegateHub.HandlerOutcome {
     if HandlerContext.binding.wrappedValue?.worker === context?.worker { return await handler() }
     return await HandlerContext.binding.withValue(context) {
+      // The capture makes the closure run on the actor.
       _ = actor
       return await handler()
     }
@@ -90,7 +89,7 @@ extension Notification.Handler {
 
 /// Notices handlers that run for longer than they should, while they run: the hub's outermost interceptor.
 ///
-/// Each handler has an alarm of its own, which is cancelled when it returns.
+/// Each handler has an alarm of its own, which is cancelled when the handler returns.
 struct SlowWatch: DelegateHub.Interceptor {
   let limit: Duration
   let deadlines: DeadlineQueue
@@ -103,10 +102,10 @@ struct SlowWatch: DelegateHub.Interceptor {
   ) async -> DelegateHub.HandlerOutcome {
     guard let deadline = deadlines.deadline(after: limit) else { return await next() }
     let context = propagating.map { $0.capture() }
-    // Does not capture the deadline, whose queue retains the alarm.
+    // The alarm does not capture the deadline, whose queue retains the alarm.
     let cancelAlarm = deadline.schedule {
       [now = deadlines.now, start = deadline.start, time = deadline.time] in
-      // By a clock that cannot sleep, the alarm comes at once, and nobody is slow.
+      // With a clock that cannot sleep, the alarm comes at once, and no handler is slow.
       guard now() >= time else { return }
       call.subscription.node.report(
         .slow, in: call.call, since: start, context: context, with: call.identity)

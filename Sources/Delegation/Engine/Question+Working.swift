@@ -1,9 +1,9 @@
-/// What a question's workers do.
+/// What a question's workers do; a worker that is *sent* a claim asks only that subscription, on an executor.
 extension Question {
-  /// Starts a task for a worker, which is counted from here until its work is done.
+  /// Starts a worker's task; the worker is counted from here until its work is done.
   ///
-  /// - Parameter sent: the only subscription that it asks, on that subscription's executor, or on the hub's if it has
-  ///   none; `nil` for a spare worker.
+  /// - Parameter sent: the claim that is sent, to the subscription's executor, or else to the hub's; `nil` for a spare
+  ///   worker.
   func startWorker(sent: Claim? = nil) {
     core.countWorker()
     let executor = sent?.node.executor ?? core.executor
@@ -17,18 +17,16 @@ extension Question {
     add(task ?? start(worker, sent), of: worker)
   }
 
-  /// Knows of no executor, for the reason at ``startHere(_:)``.
+  /// Starts a task without an executor: see ``startHere(_:)``.
   @inline(never)
   private func start(_ worker: Worker, _ sent: Claim?) -> Task<Void, any Error> {
     Task(priority: priority) { await self.run(worker, sent) }
   }
 
-  /// Runs one worker, unless the caller has taken the claim that was sent to it.
+  /// Runs one worker, unless the caller has taken the claim that the worker was sent.
   ///
-  /// If the subscription of such a claim ends before the worker begins, the caller takes the claim, finds nobody to
-  /// ask, and ends the count of the worker.
-  ///
-  /// Not inlined: its code would be there twice.
+  /// If the subscription of such a claim ends before the worker begins, the caller takes the claim, and ends the count
+  /// of the worker. Not inlined, so that the callers share the code.
   @inline(never)
   func run(_ worker: Worker, _ sent: Claim?) async {
     if let sent, !takeSent(sent) { return }
@@ -42,8 +40,9 @@ extension Question {
     claim.node.contents.withLock { $0.senders.removeValue(forKey: ObjectIdentifier(self)) } != nil
   }
 
-  /// Has the caller take a claim whose subscription has ended after it was sent to an executor; if the question is
-  /// decided, the caller has gone on, and only the count of the worker ends.
+  /// Has the caller take a claim that was sent, and whose subscription has ended.
+  ///
+  /// If the question is decided, the caller has gone on, and only the count of the worker ends.
   private func returnSent(_ claim: Claim) {
     let (isDecided, waiter) = state.withLock { state in
       state.ended.append(claim)
@@ -53,10 +52,10 @@ extension Question {
     if isDecided, takeSent(claim) { core.uncountWorker() }
   }
 
-  /// Starts a task that prefers no executor.
+  /// Starts the first worker on the caller's thread, in a task that prefers no executor.
   ///
-  /// In a loop, and in a function that does not know of the executor, because only there the compiler sees that none is
-  /// preferred. Otherwise it passes an explicit `nil`, and each of the task's switches takes a lock to find that out.
+  /// Only in a loop, and in a function without an executor, the compiler sees that none is preferred. Otherwise it
+  /// passes an explicit `nil`, and each of the task's switches takes a lock to find that out.
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @inline(never)
   func startHere(_ worker: Worker) -> Task<Void, any Error> {
@@ -68,19 +67,20 @@ extension Question {
     return task
   }
 
-  /// Runs one worker, from its first claim to its last, on the subscriptions' own executors as well.
+  /// Runs one worker, from its first claim to its last.
   ///
   /// Unless started on the caller's thread or sent a claim, the worker requests the next spare worker first.
   ///
   /// One context is bound for all its handlers, so a task that a handler leaves behind counts as a part of the next
-  /// handler. The context is bound in the worker's task: the task would have to copy an inherited one.
+  /// handler. The context is bound inside the worker's task, not around its start: a task copies the bindings that it
+  /// inherits.
   @inline(__always)
   private func work(as worker: Worker, sent: Claim? = nil, onCallersThread isFirst: Bool = false)
     async
   {
     worker.task = 0
     await HandlerContext.binding.withValue(HandlerContext(worker: worker, call: 0, node: nil)) {
-      // The executor may have taken its time: `beginSent` looks again.
+      // While a sent claim waits for its executor, the question may be decided: `beginSent` checks that.
       var next =
         if let sent { beginSent(sent) } else if isFirst { state.claim() } else {
           state.begin { startWorker() }
@@ -103,17 +103,16 @@ extension Question {
     core.uncountWorker()
   }
 
-  /// Asks a claimed subscription and those claimed after it, in the worker's task.
+  /// Asks a claimed subscription and those that the worker claims next, in the worker's task.
   ///
-  /// Inlined into the question together with its closure, because each level of asynchronous calls costs as much as the
-  /// weak load itself.
+  /// Inlined together with its closures, because each level of asynchronous calls costs as much as a weak load.
   ///
   /// - Parameters:
   ///   - first: the subscription to begin with.
   ///   - worker: the worker.
   ///   - take: counts the answer to a claim, when the handler has returned, and claims the next subscription.
   ///   - ask: asks one subscriber.
-  /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
+  /// - Returns: a claimed subscription that has to be sent to its own executor; `nil` when done.
   @_alwaysEmitIntoClient @inline(__always)
   func run<Response, Failure>(
     from first: Claim, as worker: Worker,
@@ -129,7 +128,7 @@ extension Question {
           if claim.isCounted { continue }
           return claim
         }
-        // An observer has returned without calling its closure.
+        // An `EventObserver` whose subscription has ended returns without calling its closure: that is no answer.
         if case .response = answer { answer = .absence }
       }
       guard let next = take(answer, claim) else { return nil }
@@ -138,27 +137,28 @@ extension Question {
     }
   }
 
-  /// Notes that a worker begins with a subscription's handler, unless the subscription has ended.
+  /// Notes that a worker begins a subscription's handler, unless the subscription has ended or is a stream's.
   @usableFromInline
   func beginHandler(of node: SubscriptionNode, by worker: Worker) -> Bool {
     guard node.mayBegin() else {
       worker.note(.unasked)
       return false
     }
-    // Only now: for a subscription that has ended, this may be the caller's task, which must not be cancelled.
+    // Only after the check: for an ended subscription, this may be the caller's task, which must not be cancelled.
     if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
     worker.begin(node)
     return true
   }
 
-  /// If the claimed subscription was not asked, replaces it in the claim by its replacement, if any, which is not yet
-  /// counted if it has to be asked on another executor.
+  /// If a claimed subscription was not asked, and has a replacement, claims the replacement instead.
+  ///
+  /// Not after the decision or the deadline. A replacement that has to be sent to an executor is not yet counted as
+  /// asked.
   @inline(never) @usableFromInline
   func claimReplacement(_ claim: inout Claim, by worker: Worker) -> Bool {
     guard let replacement = claim.node.replacement else { return false }
     let isCounted = !replacement.hasExecutor && !worker.isSent
     let mayBegin = state.withLock { state in
-      // As in `beginSent(_:)`.
       if state.isDecided || state.isExpired { return false }
       if isCounted { _ = replacement.countCall() }
       return true
@@ -169,27 +169,25 @@ extension Question {
     return true
   }
 
-  /// Sends a claim to the subscription's own executor, or to the hub's if a replacement has none; not if the
-  /// subscription has ended, or the subscriber has died or does not conform: the executor may be busy, suspended or
-  /// gone.
+  /// Sends a claim to the subscription's own executor, or to the hub's if a replacement has none.
   ///
-  /// Not inlined: usually there is none, and it would make the frame of every worker larger.
+  /// Not if the subscription has ended, or the subscriber has died or does not conform: the executor may be busy,
+  /// suspended or gone. Not inlined: claims are seldom sent, and the code would make the frame of every worker larger.
   ///
   /// - Returns: a claim that was not sent, which finds no handler to run, and counts as absent; otherwise `nil`.
   @inline(never)
   private func askElsewhere(_ claim: Claim) -> Claim? {
     guard claim.node.isReached(by: admits, endingIn: call) else { return beginSent(claim) }
     startWorker(sent: claim)
-    // The subscription may have ended before it knew of the question; the claim is taken once, even if this is the
-    // second call.
+    // The subscription may have ended before `senders` had this question. If the subscription has told the question all
+    // the same, the claim returns twice, but is taken once.
     if !claim.node.isOpen { returnSent(claim) }
     return nil
   }
 
-  /// Begins with a claim on the subscription's own executor; `nil` if no handler may begin any more.
+  /// Counts a claimed subscription as asked; `nil` if no handler may begin any more.
   private func beginSent(_ claim: Claim) -> Claim? {
     state.withLock { state in
-      // A handler does not begin after the deadline.
       if state.isDecided || state.isExpired { return nil }
       var claim = claim
       claim.isCounted = true

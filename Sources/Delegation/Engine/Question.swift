@@ -3,20 +3,16 @@ internal import Synchronization
 /// One question while it is asked: the subscriptions that are left, its workers, the queued answers, and the caller
 /// that waits.
 ///
-/// *Workers* claim subscriptions from a shared ``WorkQueue``, and run their handlers; while a subscription is
-/// unclaimed, a *spare worker* has been requested (``WorkSharing``). A question without a deadline starts its first
-/// worker on the caller's thread; when that worker has ended or suspended, the question knows whether it needs another.
-/// So a handler that suspends does not delay the others, nor does one that blocks its thread, except on the caller's;
-/// and the number of tasks grows with suspensions, not with subscribers.
-///
-/// The question keeps the workers' tasks, to cancel them. Cancelling runs user code: once the question is decided, one
-/// task of its own cancels them all.
+/// *Workers* claim subscriptions from a shared ``WorkQueue``, and run their handlers; ``WorkSharing`` says when a
+/// *spare worker* is requested. So a handler that suspends does not delay the others. If the first worker starts on the
+/// caller's thread (``begin(isCounted:)``), the spare worker is requested only when a handler suspends: a handler that
+/// blocks this thread delays the others.
 ///
 /// The question is decided when it has released the closure that asks (``State/isDecided``), which happens once, under
 /// the lock.
 ///
-/// This class knows no types, and nothing generic is under its lock: otherwise its end would look up types at run time,
-/// for a fifth of what a small vote costs. Its subclass ``TalliedQuestion`` has the types, and counts the answers;
+/// This class is not generic, and nothing generic is under its lock: otherwise its end would look up types at run time,
+/// a fifth of the cost of a small vote. The subclass ``TalliedQuestion`` is generic, and counts the answers;
 /// `Question+Working` has what workers do.
 ///
 /// `@unchecked Sendable`: a class with a subclass cannot be checked. Its properties are constants.
@@ -24,14 +20,14 @@ internal import Synchronization
 class Question: @unchecked Sendable {
   @usableFromInline typealias Claim = WorkQueue.Claim
 
-  /// One worker's part of the question: asks a claimed subscription and those claimed after it, and counts the answers.
+  /// One worker's part: asks a claimed subscription and those that the worker claims next, and counts the answers.
   ///
-  /// Returns a claimed subscription that has an executor of its own; `nil` when none is left.
+  /// Returns a claimed subscription that has to be sent to its own executor; `nil` when none is left.
   @usableFromInline typealias Ask = @Sendable (Question, Worker, _ first: Claim) async -> Claim?
 
-  /// What is asked, until the decision.
+  /// The closure that asks, until the question is decided.
   ///
-  /// A type of its own: the runtime would look up the type of an optional closure at each access.
+  /// A struct: the runtime would look up the type of a bare optional closure at each access.
   struct Held: Sendable {
     /// `nil` once the question is decided.
     var ask: Ask?
@@ -40,16 +36,16 @@ class Question: @unchecked Sendable {
   /// What workers and the caller share under the lock.
   struct State: WorkSharing {
     var work: WorkQueue
-    /// Workers read it when they begin to ask: a worker that waits for an executor retains nothing that the closure
-    /// captured.
+    /// A worker reads the closure when it begins to ask: a worker that waits for an executor does not retain what the
+    /// closure captured.
     var held: Held
-    /// The workers with their tasks, in the order in which they came; `nil` for those that have left.
+    /// The workers with their tasks, in the order in which they were added; `nil` for those that have left.
     var workers: [(worker: Worker, task: Task<Void, any Error>)?] = []
-    /// The inputs that came while another worker counted.
+    /// The answers, or the deadline, that came while another worker counted.
     var queue: [Input] = []
-    /// The claims that were sent to executors, and whose subscriptions ended there: the caller takes them.
+    /// The claims whose subscriptions ended after the claims were sent to executors; the caller takes these claims.
     var ended: [Claim] = []
-    /// The caller, once it waits.
+    /// What resumes the caller, once the caller waits.
     var waiter: Waiter?
     /// Whether the deadline came before the decision.
     var isExpired = false
@@ -62,22 +58,19 @@ class Question: @unchecked Sendable {
   let admits: RecipientFilter?
   let call: CallKind
   let deadline: Deadline?
-  /// A look at `deadline` would copy it.
+  /// Whether there is a deadline; to look at `deadline` would copy it.
   let hasDeadline: Bool
-  /// The caller's priority when it asks: a worker's task without it would not inherit a priority that the caller was
-  /// raised to.
+  /// The caller's priority when it asks; workers' tasks would not inherit one to which the caller was raised.
   let priority = Task.currentPriority
-  /// What the question knows of its caller.
   let caller: Caller
   let state: Lock<State>
-  /// Written under the lock, or before anybody is asked.
+  /// Whether handlers are to be cancelled; written under the lock, or before anybody is asked.
   private let isCancelledFlag = Atomic<Bool>(false)
-  /// Whether a worker counts answers; it stays set once that worker has decided.
+  /// Whether a worker counts answers; stays true once that worker has decided.
   ///
-  /// Set with or without the lock, cleared under it.
+  /// Set with or without the lock, cleared under the lock.
   let isCounting = Atomic<Bool>(false)
 
-  /// Makes a question that the current task awaits.
   @usableFromInline
   init(
     to nodes: consuming [SubscriptionNode], from first: Int, admittedBy admits: RecipientFilter?,
@@ -91,12 +84,12 @@ class Question: @unchecked Sendable {
 
   // MARK: Beginning and finishing
 
-  /// Begins, and without a deadline or a preferred executor runs the first worker at once on the caller's thread, if
-  /// the stack is large enough.
+  /// Begins, if possible with the first worker at once on the caller's thread.
   ///
-  /// With a deadline, a handler that blocks its thread must not block the caller.
+  /// This is possible without a deadline or an executor of the hub, while few calls are nested. With a deadline, a
+  /// handler that blocks its thread must not block the caller.
   ///
-  /// - Parameter isCounted: whether the caller is counted already; from now on the question ends that count.
+  /// - Parameter isCounted: whether the caller is already counted as a worker; the question ends this count.
   /// - Returns: whether the question is decided; if not, the caller has to ``awaitDecision()``.
   @usableFromInline
   func begin(isCounted: Bool) -> Bool {
@@ -104,8 +97,8 @@ class Question: @unchecked Sendable {
       countLate()
       return true
     }
-    // The caller counts until it has requested the spare worker: a handler that waits for the rest of the hub then also
-    // waits for the subscribers that are yet to be asked.
+    // The caller stays counted as a worker until the spare one is requested: so a `drain` in the first handler also
+    // waits for subscribers that are yet to be asked.
     if !isCounted { core.countWorker() }
     guard !hasDeadline, core.executor == nil, caller.isShallow,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -113,22 +106,22 @@ class Question: @unchecked Sendable {
     core.countWorker()
     if Task.isCancelled { isCancelledFlag.store(true, ordering: .sequentiallyConsistent) }
     let worker = Worker(for: core.number, caller: caller)
-    // Returns when the worker has ended or suspended.
+    // `startHere` returns when the worker has ended or suspended.
     guard add(startHere(worker), of: worker) else { return false }
     core.uncountWorker()
     return true
   }
 
-  /// Requests the spare worker, waits for the decision or the deadline, and passes on the caller's cancellation.
+  /// Requests a spare worker, then waits for the decision or deadline; cancels handlers if the caller is cancelled.
   @usableFromInline
   func awaitDecision() async {
     await withTaskCancellationHandler {
-      // This is the first worker if none was started on the caller's thread.
+      // The spare worker is the first if none was started on the caller's thread.
       state.provideSpare { startWorker() }
       core.uncountWorker()
       await wait(until: deadline)
       if isDecided { return }
-      // The caller counts, so that the combiner's last calls have its task-locals and priority.
+      // The caller counts the late subscribers, so that the combiner's last calls have its task-locals and priority.
       countLate()
       await wait(until: nil)
     } onCancel: {
@@ -139,10 +132,10 @@ class Question: @unchecked Sendable {
 
   var isDecided: Bool { state.withLock { $0.isDecided } }
 
-  /// Waits for the decision, or for a deadline; meanwhile takes claims whose subscriptions have ended.
+  /// Waits for the decision or a deadline; meanwhile runs the claims in ``State/ended``.
   ///
-  /// Called by the caller: so a replacement's handler has the caller's task-locals, and not those of the task that
-  /// replaced.
+  /// The caller runs these claims, so that a replacement's handler has the caller's task-locals, and not those of the
+  /// task that subscribed the replacement.
   private func wait(until deadline: Deadline?) async {
     while true {
       let waiter = Waiter()
@@ -158,7 +151,7 @@ class Question: @unchecked Sendable {
     }
   }
 
-  /// Counts those that have not answered, if the deadline has come: the alarm may have to wait for a thread.
+  /// If the deadline has come, counts the subscribers that have not answered: the alarm may still wait for a thread.
   ///
   /// Called before an answer is counted, so that an answer after the deadline is late.
   @inline(never)
@@ -166,8 +159,9 @@ class Question: @unchecked Sendable {
     if let time = deadline?.time, core.deadlines.now() >= time, !isDecided { countLate() }
   }
 
-  /// Counts those that have not answered at the deadline; if the deadline had passed at the start, it reports nobody as
-  /// late.
+  /// Counts the subscribers that have not answered at the deadline.
+  ///
+  /// Reports none of them as late if the deadline had passed at the start.
   @usableFromInline
   func countLate() {}
 
@@ -178,7 +172,7 @@ class Question: @unchecked Sendable {
 
   /// Keeps a worker's task, unless the worker has left; cancels the task if the question is cancelled.
   ///
-  /// Once the question is decided, a task of its own cancels: the current one may be the caller's, which is to go on.
+  /// Once the question is decided, another task cancels: the current one may be the caller's, which must not wait.
   ///
   /// - Returns: whether the question is decided.
   @discardableResult
@@ -193,20 +187,19 @@ class Question: @unchecked Sendable {
     return isDecided
   }
 
-  /// Cancels tasks in the current task, if the stack is large enough for what that cancels in turn; otherwise in
-  /// another.
+  /// Cancels workers' tasks: in the current task if few calls are nested, otherwise in another.
   ///
-  /// With a deadline always in another: a cancellation handler that blocks must block neither the caller nor its
-  /// canceller.
+  /// Cancelled handlers cancel their own questions, all on one stack. With a deadline, always another task cancels: a
+  /// cancellation handler that blocks must block neither the caller nor its canceller.
   func cancel(_ tasks: [Task<Void, any Error>], inOwnTask: Bool = false) {
     let cancel = { @Sendable in for task in tasks { task.cancel() } }
     if !inOwnTask, caller.isShallow, !hasDeadline { return cancel() }
     Task.startDetached(on: core.executor, priority: .high) { cancel() }
   }
 
-  /// Notes that the handlers are cancelled, under the lock.
+  /// Notes, under the lock, that handlers are to be cancelled.
   ///
-  /// - Returns: the known tasks that have to be cancelled, in the order of their workers.
+  /// - Returns: the tasks to cancel, in the order of their workers; ``add(_:of:)`` cancels later ones.
   func beginCancelling(_ state: inout State, except worker: Worker?) -> [Task<Void, any Error>] {
     isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
     if let worker { state.leave(worker) }
@@ -215,7 +208,7 @@ class Question: @unchecked Sendable {
 }
 
 extension Question.State {
-  /// Notes that a worker has left: all that its task has yet to do is to end.
+  /// Notes that a worker has left: its task has nothing left to do but to end.
   mutating func leave(_ worker: Worker) {
     if worker.index > 0 { workers[worker.index - 1] = nil }
     worker.index = -1

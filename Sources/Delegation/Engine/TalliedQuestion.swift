@@ -1,23 +1,23 @@
 internal import Synchronization
 
-/// A question with what has types: its tally and its decision.
+/// The generic part of a question: its tally and its decision.
 ///
-/// Generic over the tally as a whole, so that one type is looked up.
+/// Generic over the tally as a whole, so that the runtime looks up one type.
 ///
 /// `@unchecked Sendable`: once the question is shared, only the worker that counts (``Question/isCounting``) accesses
-/// the variables, and the worker that decides stays the one that counts. The caller takes `outcome` after it has read
-/// under the lock that the question is decided.
+/// the variables, and the worker that decides never stops counting. The caller takes `outcome` after it has read under
+/// the lock that the question is decided.
 @_fixed_layout @usableFromInline
 final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   @usableFromInline @exclusivity(unchecked) var tally: Count
-  /// The decision; empty before, and when the caller has taken it.
+  /// The decision; empty before it, and when the caller has taken it.
   ///
   /// An array: the runtime would look up the type of an optional when the question is released.
   @usableFromInline @exclusivity(unchecked) var outcome: [Count.Decision] = []
 
   /// The subscriptions; empty without a deadline, and after the decision.
   @usableFromInline @exclusivity(unchecked) var nodes: [SubscriptionNode] = []
-  /// What counts at the deadline for a late subscription, or, given `nil`, where nobody is late.
+  /// What counts at the deadline for a late subscription; called with `nil` for one that is gone or not addressed.
   @usableFromInline @exclusivity(unchecked) var late:
     (@Sendable (SubscriptionNode?) -> Count.Event)?
 
@@ -48,8 +48,9 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
     return decision
   }
 
-  /// Counts an answer, or queues it for the worker that counts, and claims the worker's next subscription; if the
-  /// answer decides, ends the question instead, and resumes the caller.
+  /// Counts an answer, or queues it for the worker that counts, and claims the next subscription for `worker`.
+  ///
+  /// If the answer decides, ends the question instead, and resumes the caller.
   ///
   /// - Parameters:
   ///   - answer: the answer.
@@ -81,7 +82,7 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
 
   /// Counts the subscribers that have not answered, which decides.
   ///
-  /// - Parameter absence: what counts for a position.
+  /// - Parameter absence: what counts for the subscriber at a position.
   @inlinable @inline(never)
   func expire(counting absence: @escaping @Sendable (Int) -> Count.Event) {
     if enqueue({ self.setDecision(self.tally.expire(counting: absence)) }) {
@@ -89,10 +90,10 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
     }
   }
 
-  /// Counts what is queued, then stops counting, or ends the question if that decides.
+  /// Counts the queued answers, then stops counting; if an answer has decided, ends the question instead.
   ///
   /// - Parameters:
-  ///   - isDecided: whether what was counted has decided.
+  ///   - isDecided: whether the answer counted before has decided.
   ///   - worker: the worker that counts; `nil` at the deadline.
   /// - Returns: the worker's next claim; `nil` if there is none.
   @inlinable
@@ -105,16 +106,15 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
     return nil
   }
 
-  /// Not inlined: that would make each answer that decides nothing dearer.
+  /// Ends the decided question; not inlined: that would make each answer that decides nothing dearer.
   @inlinable @inline(never)
   func end(by worker: Worker?) {
     let isComplete = tally.clear()
     if late != nil { (nodes, late) = ([], nil) }
-    // Last: it lets the caller go on.
+    // Last, because this resumes the caller.
     end(cancelling: !isComplete, by: worker)
   }
 
-  /// Sets the decision, if there is one, and returns whether there is.
   @inlinable
   func setDecision(_ decision: Count.Decision?) -> Bool {
     guard let decision else { return false }
@@ -123,11 +123,10 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   }
 }
 
-/// How a question's handlers run within interceptors.
 extension TalliedQuestion {
-  /// One worker's part of the question, as ``Question/run(from:as:counting:asking:)``.
+  /// Does one worker's part within interceptors, as ``Question/run(from:as:counting:asking:)`` does without.
   ///
-  /// Not inlined into clients, which pay for its code only with the test that leads here. So it is not specialized, and
+  /// Not inlined into clients, whose code only tests whether there are interceptors. So this is not specialized, and
   /// looks up each generic type at run time, for 300 instructions.
   @usableFromInline
   func run<A: Asking>(
@@ -141,19 +140,18 @@ extension TalliedQuestion {
       }
       var answer = Answer<A.Response, A.Failure>.absence
       var isPassedOn = false
-      // Until the innermost interceptor calls the handler.
+      // The subscriber counts as unasked until the innermost interceptor calls the handler.
       worker.note(.unasked)
       await interception.run(DelegateHub.HandlerCall(call, on: node)) {
         isPassedOn = true
-        // The interceptors may have taken their time.
+        // The subscription may have ended, or the question been decided, while the interceptors ran.
         guard node.isOpen, !isDecided else { return .notCalled }
         worker.note(.answered)
         answer = await asking.answer(of: node, in: self)
         return worker.outcome
       }
       if isPassedOn { return answer }
-      // What `absent:` counts for a subscriber that throws or is late also counts for one that interceptors keep from
-      // answering.
+      // What `absent:` says of a late subscriber also holds for one that interceptors keep from answering.
       if case .substitute(let response) = asking.late?(node) { return .substitute(response) }
       return .absence
     }
@@ -176,13 +174,13 @@ extension Question {
     let count: @Sendable () -> Bool
   }
 
-  /// Begins to count if no other worker does, and ends the call.
+  /// Begins to count, if no other worker does, and ends the subscription's call.
   ///
-  /// The call ends before its answer is counted. So what is counted was answered in time, what is outstanding at the
-  /// deadline was late, and what is never counted was abandoned.
+  /// The call ends before its answer is counted. So what is counted was answered in time, a call that is outstanding at
+  /// the deadline is late, and an answer that is never counted is abandoned.
   ///
-  /// The worker that counts stops under the lock, and only if nothing is queued. A worker that queues an answer does so
-  /// under the lock as well, and tries to begin in the same section: one of the two counts the answer.
+  /// The worker that counts stops under the lock, and only if nothing is queued. Another worker queues its answer under
+  /// the lock, and tries to begin in the same section: so one of the two workers counts the answer.
   @usableFromInline
   func beginCounting(ending node: SubscriptionNode, by worker: Worker) -> Bool {
     if hasDeadline { expireIfDue() }
@@ -220,13 +218,12 @@ extension Question {
     return isCounting
   }
 
-  /// Claims a worker's next subscription; a worker that counts first counts the queue, and stops counting in the same
-  /// section.
+  /// Claims a worker's next subscription; if the worker counts, first counts the queue, and then stops counting.
   ///
   /// - Parameters:
   ///   - worker: the worker; `nil` at the deadline.
   ///   - isCounting: whether the worker counts.
-  /// - Returns: whether the queue has decided, and the next claim, if any.
+  /// - Returns: whether a queued answer has decided, and the next claim, if any.
   @usableFromInline
   func claimNext(for worker: Worker?, counting isCounting: Bool) -> (isDecided: Bool, next: Claim?)
   {
@@ -246,7 +243,7 @@ extension Question {
     }
   }
 
-  /// Ends the queued calls and counts their answers, until one decides; puts back the rest.
+  /// Ends the queued calls and counts their answers, until one decides; puts the rest back into the queue.
   private func count(_ queued: [Input]) -> Bool {
     for (index, input) in queued.enumerated() {
       input.node?.endCall(as: input.end, throwing: input.failure, in: call)
@@ -268,18 +265,18 @@ extension Question {
     let (rest, waiter, tasks) = state.withLock { state in
       swap(&held, &state.held)
       swap(&late, &state.queue)
-      // Before the caller goes on: handlers that begin afterwards must find themselves cancelled.
+      // Noted before the caller goes on: handlers that begin afterwards must find themselves cancelled.
       let tasks = isCancelling ? beginCancelling(&state, except: worker) : []
       return (state.work.release(), state.waiter.take(), tasks)
     }
     for input in late { endUncounted(input) }
-    // Before the caller goes on, what the closure captured is released.
+    // What the closure captured is released before the caller goes on.
     withExtendedLifetime((rest, consume held)) {}
     caller.clear()
     waiter?.resume(true)
     // In another task: this thread may be the caller's, which must not wait for cancellation handlers.
     if !tasks.isEmpty { cancel(tasks, inOwnTask: true) }
-    // Last, because a user's `deinit` may block: neither the caller nor the others wait for that.
+    // The uncounted answers are released last, at the deadline in another task: a user's `deinit` may block.
     if worker == nil, !late.isEmpty {
       Task.startDetached(on: core.executor) { [late = consume late] in withExtendedLifetime(late) {}
       }
@@ -296,7 +293,7 @@ extension Question {
   func endUncounted(_ node: SubscriptionNode, as end: CallEnd, throwing failure: (any Error)? = nil)
   {
     let isLate = state.withLock { $0.isExpired }
-    // A subscriber whose actor was busy to the end has not been asked, so it is not late.
+    // A subscriber that waited for its closure's busy actor until the end was not asked, so it is not late.
     node.endCall(
       as: isLate && end != .unasked ? .late : end, throwing: isLate ? nil : failure, in: call)
   }

@@ -1,33 +1,36 @@
 /// What a wait by `drain`, `notifyAndWait` or `cancelAndWait` waits for.
 ///
 /// A wait outside of all handlers is *strict*: it waits for everything. A wait in a handler *excuses* handlers, that
-/// is, does not wait for them: those that wait themselves, and those that cannot go on before one of these does, its
-/// own among them. So if two handlers wait for each other, even through several hubs, neither waits. Only a drain waits
-/// for a closure that delays a drain, so in such a closure only a drain excuses.
+/// is, does not wait for them: the handlers that wait themselves, its own among them, and the handlers that cannot go
+/// on before one of these does. So if two handlers wait for each other, even through several hubs, neither waits. Only
+/// a drain waits for a closure that delays a drain, so other waits in such a closure are strict.
 enum WaitGoal: Sendable {
   /// That a hub is idle: no notification is pending and no handler runs.
   case rest(of: HubCore)
   /// That no handler of a subscription runs.
   case end(of: SubscriptionNode)
-  /// That all subscriptions to which a notification was addressed have handled, failed, dropped or discarded it; with
-  /// `exceptEnded`, for a post with a window, not those that have ended, whose handlers may hang.
+  /// That all subscriptions to which a notification was addressed have handled, failed, dropped or discarded it.
+  ///
+  /// `exceptEnded`, for a post with a window (`leaving:`), leaves out ended subscriptions, whose handlers may hang.
   case passing(of: Receipt, in: Topic, exceptEnded: Bool)
 
-  /// A wait in a handler: its goal, and the handlers that cannot go on before it ends.
+  /// A wait in a handler: its goal, and the handlers that cannot go on before the wait ends.
   private typealias Wait = (goal: WaitGoal, contexts: [HandlerContext])
 
   /// The waits in handlers, by group, then by waiter.
   private static let waits = Lock<[Int: [Int: Wait]]>([:])
 
-  /// A group of a hub: 0 has the waits for this hub that are not strict; 1 to 3 have the waits that hold up handlers of
-  /// this hub: of notifications (1) or questions (2), or closures that delay a drain (3).
+  /// The key of one of a hub's groups of waits.
+  ///
+  /// Group 0 has the waits for something of this hub that are not strict. The waits in the other groups hold up this
+  /// hub's handlers of notifications (1) or questions (2), or closures that delay a drain (3).
   private static func group(_ kind: Int, of hub: Int) -> Int { hub << 2 | kind }
 
   private static func group(of handler: HandlerContext) -> Int {
     group(handler.worker.isAttending ? 1 : handler.isDelay ? 3 : 2, of: handler.worker.hub)
   }
 
-  /// Waits for the same thing have the same key.
+  /// Identifies what is waited for.
   private var key: Int {
     switch self {
     case .rest(let hub): Self.key(of: hub)
@@ -40,7 +43,9 @@ enum WaitGoal: Sendable {
     Int(bitPattern: ObjectIdentifier(object))
   }
 
-  /// Makes the waiter: waiters of one kind with the same goal excuse the same handlers.
+  /// Makes the waiter, whose kind says what it leaves out.
+  ///
+  /// Kind 0: nothing; 1: ended subscriptions; 2: excused handlers; 3: both.
   private func makeWaiter(isStrict: Bool) -> Waiter {
     if case .passing(_, _, true) = self {
       return Waiter(kind: isStrict ? 1 : 3) { isStrict ? endedInHandCount : countWaiting() }
@@ -69,13 +74,13 @@ enum WaitGoal: Sendable {
     }
   }
 
-  /// How many subscriptions that have ended the goal leaves out.
+  /// How many subscriptions the goal leaves out because they have ended.
   private var endedInHandCount: Int {
     guard case .passing(let receipt, _, true) = self else { return 0 }
     return max(0, receipt.endedInHand.load(ordering: .sequentiallyConsistent))
   }
 
-  /// How much of what the goal counts is excused or left out at the moment.
+  /// How many of the handlers or subscriptions that the goal counts are excused or left out now.
   private func countWaiting() -> Int {
     let endedInHandCount = endedInHandCount
     let kinds =
@@ -89,7 +94,7 @@ enum WaitGoal: Sendable {
     return endedInHandCount + Set(handlers.lazy.filter(waits).map(unit)).count
   }
 
-  /// What the goal counts a handler by: its worker, which runs one handler at a time, or, for a notification, its
+  /// What the goal counts for a handler: its worker, which runs one handler at a time, or, for a notification, its
   /// subscription.
   private func unit(of handler: HandlerContext) -> Int {
     if case .passing = self { return Int(bitPattern: handler.nodeBits) }
@@ -112,13 +117,12 @@ enum WaitGoal: Sendable {
   }
 }
 
-/// How `drain`, `notifyAndWait` and `cancelAndWait` wait.
 extension WaitGoal {
   /// Waits until the goal is reached, the caller's task is cancelled, or the deadline has come.
   ///
   /// - Parameters:
   ///   - deadline: the deadline; `nil` for none.
-  ///   - isCancellable: whether it returns when the caller's task is cancelled.
+  ///   - isCancellable: whether the wait ends when the caller's task is cancelled.
   /// - Returns: whether the goal was reached, and nothing was excused.
   nonisolated(nonsending) func wait(
     until deadline: Deadline?, isCancellable: Bool = true
@@ -135,7 +139,7 @@ extension WaitGoal {
     }
     update(.add(waiter))
     var cancelAlarm: (() -> Void)?
-    // Most need not wait, and set no alarm.
+    // Most waits end at once, and set no alarm.
     if let deadline, waiter.outcome == nil {
       cancelAlarm = deadline.schedule { waiter.resume(false) }
     }
@@ -152,10 +156,10 @@ extension WaitGoal {
 
   private var isDrain: Bool { if case .rest = self { true } else { false } }
 
-  /// Notes a wait, or with `nil` that it is over.
+  /// Notes a wait, or with `nil` that the wait is over.
   private static func note(_ wait: Wait?, of waiter: Waiter, at groups: Set<Int>) {
     for group in groups {
-      // Released outside the lock.
+      // The former wait is released outside the lock.
       let former = waits.withLock { waits in
         defer { if waits[group]?.isEmpty == true { waits[group] = nil } }
         return exchange(&waits[group, default: [:]][key(of: waiter)], with: wait)
@@ -164,7 +168,7 @@ extension WaitGoal {
     }
   }
 
-  /// Has waits for these handlers count again: these handlers wait themselves from now on.
+  /// Has the waits for these handlers count the excused ones again: these handlers wait themselves from now on.
   private static func lookAgain(for handlers: [HandlerContext]) {
     var keys: Set<Int> = []
     for wait in Set(handlers.map { group(0, of: $0.worker.hub) }).flatMap(present)

@@ -1,8 +1,7 @@
-/// The subscriptions of one delivery or question, which workers claim one at a time and in order; below, when a spare
-/// worker is requested.
+/// The subscriptions of one delivery or question, which workers claim one at a time and in order.
 ///
-/// Invariant: each position is claimed once, and none after ``release()``. The worker that claims the last one releases
-/// the list, so that a suspended handler keeps alive one subscription and not all.
+/// Invariant: each position is claimed once, and none after ``release()``. The worker that claims the last position
+/// releases the list, so that a suspended handler keeps alive one subscription and not all.
 @usableFromInline
 struct WorkQueue: Sendable {
   /// A subscription that one worker has claimed.
@@ -13,24 +12,25 @@ struct WorkQueue: Sendable {
     var node: SubscriptionNode
     @usableFromInline
     let position: Int
-    /// Whether this is the last position of the list.
     @usableFromInline
     let isLast: Bool
-    /// Whether the subscription was counted as asked when claimed.
+    /// Whether the subscription is counted as asked; a delivery counts none.
+    ///
+    /// False if the subscription has an executor of its own: the claim has to be sent there, and is counted when it
+    /// begins.
     @usableFromInline
     var isCounted: Bool
   }
 
   @usableFromInline
   var nodes: [SubscriptionNode]
-  /// The next position to be claimed.
   @usableFromInline
   var next: Int
   /// Whether a spare worker has been requested and has not begun.
   var hasSpare = false
   /// Whether a worker that has begun is requesting the spare worker.
   var isRequesting = false
-  /// Whether claiming counts a subscription as asked, unless it has an executor of its own: then beginning there does.
+  /// Whether claims count subscriptions as asked (``Claim/isCounted``).
   private let isCounting: Bool
 
   @usableFromInline
@@ -63,11 +63,13 @@ struct WorkQueue: Sendable {
 
 /// What the workers of a delivery or a question share under its lock: the subscriptions that they claim.
 ///
-/// While a subscription is unclaimed, there is a *spare worker*, which has been requested and has claimed nothing. A
-/// worker that begins with more than one subscription left requests the next spare worker before it claims, so that an
-/// executor's `enqueue` delays nothing that is claimed. If the spare worker begins meanwhile, it claims at once, and
-/// the requesting worker requests another one if needed: otherwise each worker would run within the `enqueue` of the
-/// one before.
+/// While a subscription is unclaimed, there is a *spare worker*, which has been requested and has claimed nothing: so
+/// tasks grow with suspensions, not with subscribers. A worker that begins with more than one subscription left
+/// requests the next spare worker before it claims, so that an executor's `enqueue` delays nothing that is claimed.
+///
+/// An executor may run the spare worker within `enqueue`. That worker then claims at once and requests nothing:
+/// otherwise each worker would run within the `enqueue` of the one before. The worker that requested it requests
+/// another, if needed, once `enqueue` has returned.
 protocol WorkSharing: Sendable {
   var work: WorkQueue { get set }
 }
@@ -81,7 +83,7 @@ extension WorkQueue: WorkSharing {
   /// Claims the next subscription, unless a spare worker has to be requested before.
   ///
   /// - Parameter isSpare: whether the worker has just begun, so that it is the spare one no longer.
-  /// - Returns: whether to request one and to call again; otherwise the claim, if a subscription is left.
+  /// - Returns: whether to request a spare worker and to call again; otherwise the claim, if a subscription is left.
   fileprivate mutating func claimOrRequest(
     beginning isSpare: Bool
   ) -> (mustRequest: Bool, claim: Claim?) {
@@ -102,16 +104,16 @@ extension Lock where State: WorkSharing {
     return claim
   }
 
-  /// Releases the list, unless something has been added to it.
+  /// Releases the list, if no subscription is unclaimed.
   ///
-  /// Called by the worker that claimed the last subscription; not in that section, which would make each claim dearer.
+  /// Called after the last claim, and not in its section, which would make each claim dearer.
   @inline(never)
   func releaseList() {
     let list = withLock { $0.work.unclaimed == 0 ? $0.work.release() : [] }
     withExtendedLifetime(list) {}
   }
 
-  /// Claims the first subscription of a worker that begins, after it has requested its spare worker if more are left.
+  /// Claims a worker's first subscription, after requesting a spare worker if more than one is left.
   func begin(requestingBy requestSpare: () -> Void) -> WorkQueue.Claim? {
     var isSpare = true
     while true {

@@ -1,31 +1,29 @@
 public import Synchronization
 
-/// What runs handlers one after another: which of its calls is running, and how that call ends.
+/// A runner of handlers, one after another: which of its calls is running, and how that call ends.
 ///
 /// This is a worker of a delivery or a question, a caller that asks in its own task, or the loop over a stream. A
-/// worker *attends* a mailbox while it runs the handlers of its notifications.
+/// worker *attends* a mailbox while it runs the handlers of the mailbox's notifications.
 ///
-/// The tasks that handlers start retain it as long as they live. So it retains neither the question, nor subscriptions,
-/// nor the hub.
+/// Tasks that handlers start retain the worker as long as they live. So the worker retains neither the question, nor
+/// subscriptions, nor the hub.
 ///
-/// `@unchecked Sendable`: each variable says who uses it; `failure`, `isIncident` and `mustAskElsewhere` only the task that runs the
-/// handlers.
+/// `@unchecked Sendable`: each variable says who uses it; only the task that runs the handlers uses `failure`,
+/// `isIncident` and `mustAskElsewhere`.
 @usableFromInline
 final class Worker: @unchecked Sendable {
-  /// The number of its hub.
+  /// The hub's number.
   let hub: Int
   /// The caller that awaits the question; `nil` for a delivery and for a loop over a stream.
   let caller: Caller?
   /// Twice the number of the latest call, plus 1 while its handler is running.
   ///
-  /// One word, so that no call is taken for another. Only the worker writes it.
+  /// One word, so that a reader takes no call for another. Only the worker writes it.
   let word = Atomic<UInt64>(0)
-  /// The identity of the subscription that a question's worker asks, as bits.
-  ///
-  /// Written before the call's number.
+  /// The identity, as bits, of the subscription that a question's worker asks; written before `word`.
   private let node = Atomic<UInt>(0)
-  /// Its index among the question's workers, from 1; 0 until its task is kept, -1 once all that its task has yet to do
-  /// is to end.
+  /// The index among the question's workers, from 1; 0 until the question keeps the worker's task, -1 once the worker
+  /// has left.
   ///
   /// Under the question's lock.
   @exclusivity(unchecked)
@@ -33,32 +31,32 @@ final class Worker: @unchecked Sendable {
   /// The number of the task that runs only this worker's handlers; `nil` if the caller's task runs them, and for a loop
   /// over a stream.
   ///
-  /// Written before the first handler begins. For a question's worker 0: to find the number takes 200 instructions.
+  /// Written before the first handler begins. 0 for a question's worker: to find the number takes 200 instructions.
   @exclusivity(unchecked)
   var task: UInt64?
-  /// In how many calls its handlers are nested, each of which may have begun on its caller's thread.
+  /// In how many calls the worker's handlers are nested; each call may have begun on its caller's thread.
   let depth: Int
-  /// Whether it asks only one subscription, which has an executor of its own.
+  /// Whether the worker was sent to an executor to ask one subscription only.
   let isSent: Bool
-  /// How its call of a question's handler ends, as far as is known; also `unasked` while an interceptor, or a busy
-  /// actor, keeps the handler from beginning.
+  /// How the latest call of a question's handler ends, as far as is known; also `unasked` while an interceptor, or a
+  /// busy actor, keeps the handler from beginning.
   ///
-  /// The number of a ``CallEnd``, which would be made at each look. Only the worker writes it.
+  /// The raw value of a ``CallEnd``, to spare making one at each look. Only the worker writes it.
   @usableFromInline
   let callEnd = Atomic(CallEnd.answered.rawValue)
-  /// Whether the replacement of the subscription that it asked last has to be asked on its own executor.
+  /// Whether ``ask(_:in:absence:on:_:)`` has found a replacement that has to be asked on its own executor.
   @exclusivity(unchecked)
   @usableFromInline
   var mustAskElsewhere = false
 
-  /// What its handler threw, until that is reported.
+  /// What the handler threw, until that is reported.
   @exclusivity(unchecked)
   private var failure: (any Error)?
-  /// Whether the error is an incident, because the caller does not receive it.
+  /// Whether `failure` is an incident, because the caller does not receive it.
   @exclusivity(unchecked)
   private var isIncident = false
 
-  /// Whether it attends mailboxes: as a delivery's worker, or as the loop over a stream.
+  /// Whether this attends mailboxes: as a delivery's worker, or as the loop over a stream.
   var isAttending: Bool { caller == nil }
 
   init(for hub: Int, caller: Caller?, only isSent: Bool = false, depth: Int = 0) {
@@ -90,22 +88,22 @@ final class Worker: @unchecked Sendable {
 
   /// Notes that the handler has returned.
   ///
-  /// Must be called before the subscription's or the hub's count of handlers falls: a wait must not excuse a handler
-  /// that is no longer counted.
+  /// Must be called before the subscription's or the hub's count of handlers falls: a wait must not excuse
+  /// (``WaitGoal``) a handler that is no longer counted.
   func end() {
     word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent)
   }
 
-  /// Notes how its call of a question's handler ends, unless by an answer.
+  /// Notes how the latest call ends, as far as is known.
   func note(_ end: CallEnd) { callEnd.store(end.rawValue, ordering: .relaxed) }
 
-  /// Whether it has called the subscriber, as far as is known.
+  /// Whether the latest call has reached its subscriber, as far as is known.
   @inlinable var isAsked: Bool { callEnd.load(ordering: .relaxed) != CallEnd.unasked.rawValue }
 
-  /// Whether its handler has noted no other end than an answer.
+  /// Whether no other end than an answer is noted of the latest call.
   var hasAnswered: Bool { callEnd.load(ordering: .relaxed) == CallEnd.answered.rawValue }
 
-  /// How its call ends, and what its handler threw, if that is to be reported; the next call begins with neither.
+  /// How the latest call ends, and what its handler threw, if that is to be reported; forgets both for the next call.
   func takeEnd(isCancelled: Bool) -> (end: CallEnd, failure: (any Error)?) {
     if hasAnswered { return (isCancelled ? .abandoned : .answered, nil) }
     defer { failure = nil }
@@ -113,14 +111,14 @@ final class Worker: @unchecked Sendable {
     return (end, end == .failed && isIncident ? failure : nil)
   }
 
-  /// The fate of a notification whose handler has returned: expired if the handler has noted that it called nobody.
+  /// What became of a notification whose handler has returned, its *fate*: expired if the handler called nobody.
   func takeFate(_ fate: Notification.Fate) -> Notification.Fate {
     if hasAnswered { return fate }
     note(.answered)
     return .expired
   }
 
-  /// Notes what its handler threw; if the task was cancelled, the error is neither counted nor reported.
+  /// Notes what the handler threw; if the task was cancelled, the error is neither counted nor reported.
   fileprivate func note(_ failure: any Error, isIncident: Bool) {
     note(Task.isCancelled ? .abandoned : .failed)
     (self.failure, self.isIncident) = (failure, isIncident)
@@ -139,7 +137,7 @@ final class Worker: @unchecked Sendable {
     countOff(node, in: call, isCancelled: isCancelled)
   }
 
-  /// Ends a call whose handler has not answered, and reports what it threw.
+  /// Ends a call that has no answer, or was cancelled; reports what its handler threw.
   @inline(never)
   private func countOff(_ node: SubscriptionNode, in call: CallKind, isCancelled: Bool) {
     let (end, failure) = takeEnd(isCancelled: isCancelled)
@@ -148,7 +146,7 @@ final class Worker: @unchecked Sendable {
 
   /// Asks a subscription in the current task; if it was not asked, its replacement.
   ///
-  /// A context of its own is bound: a task that an earlier handler left behind must not count as part of this handler.
+  /// Binds a context of its own: a task that an earlier handler left behind must not count as part of this handler.
   ///
   /// - Parameters:
   ///   - node: the subscription.
@@ -169,6 +167,7 @@ final class Worker: @unchecked Sendable {
       if node.beginCall() {
         let context = HandlerContext(worker: self, call: begin(), node: node)
         let result = await HandlerContext.binding.withValue(context) {
+          // The capture makes the closure run on the actor.
           _ = actor
           return await handler(node)
         }
@@ -185,19 +184,17 @@ final class Worker: @unchecked Sendable {
     }
   }
 
-  /// Whether a call's handler is running.
   func isRunning(_ call: UInt64) -> Bool {
     word.load(ordering: .sequentiallyConsistent) == call << 1 | 1
   }
 }
 
 extension HandlerContext {
-  /// Notes, in a worker's task, how its call ends, as far as is known.
+  /// Notes how the call that the current task belongs to ends, as far as is known.
   @usableFromInline
   static func note(_ end: CallEnd) { binding.wrappedValue?.worker.note(end) }
 }
 
-/// What a question's handler notes of its call, in its worker's task.
 extension SubscriptionNode {
   /// Notes that the handler threw, and whether that is an incident, because the caller does not receive it.
   @usableFromInline
@@ -205,12 +202,12 @@ extension SubscriptionNode {
     HandlerContext.binding.wrappedValue?.worker.note(error, isIncident: isIncident)
   }
 
-  /// Ends a call in a plain loop, whose handler threw.
+  /// Ends a call whose handler threw in a plain loop.
   @usableFromInline
   func endFailedCall() { endCall(as: Task.isCancelled ? .abandoned : .failed) }
 }
 
 extension SubscriptionNode {
-  /// Its identity as bits, for those that must not retain it.
+  /// The subscription's identity as bits, for what must not retain it.
   var identityBits: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
 }

@@ -1,6 +1,6 @@
 /// How questions are asked: side by side by a ``TalliedQuestion``, or, if they await nothing, in a loop.
 ///
-/// If a single subscriber is to be asked without executor, deadline or interceptors, the caller's task asks it.
+/// Without executor, deadline or interceptors, a single subscriber is asked by the caller's task.
 extension DelegateHub {
   /// Asks subscribers side by side, and decides by what they answer.
   ///
@@ -15,6 +15,7 @@ extension DelegateHub {
     _ asking: some Asking<C.Response, E>, among given: [SubscriptionNode]? = nil, by combiner: C,
     within duration: Duration? = nil
   ) async -> Result<C.Outcome, E> {
+    // `nil` is tested here, where it is inlined: clients that pass no duration have no code for deadlines.
     let deadline = duration == nil ? nil : deadline(within: duration)
     let nodes = given ?? snapshot(of: asking.recipients.base)
     var tally = Tally<C, E>(
@@ -24,9 +25,9 @@ extension DelegateHub {
         of: tally.combiner, among: nodes.count, of: asking.recipients.base, in: asking.call)
       return decision
     }
-    // Whether the caller is already counted when the question begins: a drain must see no gap.
+    // Whether the caller is already counted as a worker when the question begins: a drain must see no gap.
     var isCounted = false
-    // The handler of a single subscriber delays no other, and nothing can be decided before it returns.
+    // The handler of a single subscriber delays no other, and nothing is decided before it returns: the caller asks.
     if deadline == nil, core.mayAskInLoop, nodes.count == 1, !nodes[0].hasExecutor {
       let worker = beginAsking()
       let answer = await worker.ask(nodes[0], in: asking.call, absence: .absence) {
@@ -51,7 +52,7 @@ extension DelegateHub {
   ///   - first: the position of the first that is asked.
   ///   - tally: counts the answers; it has begun, and has not decided.
   ///   - deadline: the deadline of the decision; `nil` for none.
-  ///   - isCounted: whether the caller is counted already; only without a deadline.
+  ///   - isCounted: whether the caller is already counted as a worker; false with a deadline.
   /// - Returns: the decision.
   @_alwaysEmitIntoClient @inline(__always)
   nonisolated func conduct<C: Combiner, E>(
@@ -81,7 +82,7 @@ extension DelegateHub {
     return TalliedQuestion.takeDecision(of: question)
   }
 
-  /// Reports a rule that decided before anybody was asked, if it needs more answers than there are subscribers.
+  /// Reports a rule that decided before anybody was asked, if the rule needs more answers than there are subscribers.
   @usableFromInline
   nonisolated func noteShortage<C: Combiner>(
     of combiner: C?, among count: Int, of type: Any.Type, in call: CallKind
@@ -110,7 +111,7 @@ extension DelegateHub {
 }
 
 extension Result {
-  /// The outcome of a question that cannot fail, since it counts what is thrown as absent.
+  /// The outcome of a question that cannot fail, because a subscriber that throws counts as absent.
   @inlinable
   var outcome: Success {
     guard case .success(let outcome) = self else {
@@ -122,23 +123,23 @@ extension Result {
 
 /// Questions that await nothing: the caller's task asks one subscriber after another, in a plain loop.
 ///
-/// Closures that belong to an actor, for instance those that say `@MainActor`, have forms of their own. These require a
-/// sendable `P`, by which the compiler distinguishes them. Subscribers are then asked side by side, on the actor.
+/// Closures that belong to an actor, for instance those that say `@MainActor`, have forms of their own, with a sendable
+/// `P`, by which the compiler tells the forms apart. Subscribers are then asked side by side, on the actor.
 extension DelegateHub {
-  /// Asks in a loop, up to the first subscriber for which a loop is not enough.
+  /// Asks in a loop; from the first subscriber on for which a loop is not enough, side by side.
   @_alwaysEmitIntoClient @inline(never)
   nonisolated func askInLoop<P, C: Combiner, E>(
     _ asking: AskingInLoop<P, C.Response, E>, by combiner: C
   ) async throws(E) -> C.Outcome {
     let nodes = snapshot(of: asking.recipients.base)
     var combiner = combiner
-    // If nobody is to be asked, no answer will end the count.
+    // With nobody to ask, the count ends here: no answer would end it.
     let outcome = combiner.begin(asking: nodes.count)
     if let outcome = outcome ?? (nodes.isEmpty ? combiner.finish() : nil) {
       noteShortage(of: combiner, among: nodes.count, of: asking.recipients.base, in: asking.call)
       return outcome
     }
-    // Counted until the decision, or until the question is counted: a drain must see no gap.
+    // The caller is counted as a worker until a question takes over the count: a drain must see no gap.
     core.countWorker()
     var position = 0
     if core.mayAskInLoop, asking.actor == nil,
@@ -161,7 +162,7 @@ extension DelegateHub {
     return await conduct(asking, among: nodes, from: first, counting: tally, isCounted: true)
   }
 
-  /// As `decide`, but clients do not carry the code.
+  /// Decides as `decide` does, but clients do not carry the code.
   @usableFromInline
   nonisolated func decideOutOfLine<C: Combiner, E>(
     _ asking: some Asking<C.Response, E>, among given: [SubscriptionNode]? = nil, by combiner: C,
@@ -179,11 +180,11 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - recipients: whom the call is for.
-  ///   - call: the kind of call; `askInTurn` ends with the first answer, `pass` when there is none.
+  ///   - call: the kind of call; `askInTurn` ends at the first answer that is not `nil`, `pass` at the first `nil`.
   ///   - duration: the time for the whole question; `nil` for no limit.
   ///   - each: the time for each turn; `nil` for no limit.
-  ///   - value: the initial value.
-  ///   - turn: makes the asking of one subscriber from the value so far, which only `pass` has.
+  ///   - value: the initial value, only for `pass`.
+  ///   - turn: makes the asking of one subscriber from the value so far.
   /// - Returns: the result of the last turn.
   @_alwaysEmitIntoClient @inline(__always)
   nonisolated func inTurn<P, Value: Sendable, E>(
@@ -194,7 +195,7 @@ extension DelegateHub {
     let whole = deadline(within: duration)
     // No variable here names the array of subscriptions, so that a suspended handler does not keep all of them alive.
     var work = WorkQueue(snapshot(of: recipients.base))
-    // Counted between the turns as well: a drain must see no gap.
+    // The caller stays counted as a worker between the turns: a drain must see no gap.
     let worker = beginAsking()
     defer { endAsking(worker) }
     let needsQuestion = !core.mayAskInLoop || whole != nil || each != nil
@@ -226,7 +227,7 @@ extension DelegateHub {
 
   /// Asks one subscriber in a question of its own: within a time or interceptors, or on an executor.
   ///
-  /// Once the time for all is over, it asks nobody, and returns what counts for the first late subscriber that is left.
+  /// Once the time for the whole call is over, asks nobody, and returns what counts for the first late subscriber left.
   @usableFromInline
   nonisolated func takeTurn<Value: Sendable, E>(
     of node: SubscriptionNode, before rest: inout WorkQueue, as worker: Worker,
@@ -241,7 +242,7 @@ extension DelegateHub {
       }
       return late.flatMap { asking.late?($0) } ?? .absence
     }
-    // The handler's questions find this turn as the handler that awaits them, so a drain there does not wait for it.
+    // The turn's question finds this context as its caller, so a drain in the handler does not wait for the turn.
     let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
     defer { worker.end() }
     let turn = await HandlerContext.binding.withValue(context) {

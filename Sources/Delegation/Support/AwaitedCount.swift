@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// A count, and the tasks that wait for it to fall.
 ///
-/// A waiter *excuses* the handlers that cannot end before its task goes on: it is resumed when no others are counted. A
-/// fall that resumes nobody costs two atomic operations, however many tasks wait.
+/// A waiter *excuses* the handlers that cannot end before the waiter's task goes on: it is resumed when no other
+/// handlers are counted. A fall that resumes nobody costs two atomic operations, however many tasks wait.
 ///
-/// Invariant: `limit` is `waiters.limit`, and is written under their lock. A waiter sets the limit before it reads the
-/// count; a fall lowers the count before it reads the limit. So one of the two sees the other.
+/// Invariant: `limit` is `waiters.limit`, and is written under the lock of `waiters`. A waiter sets the limit before it
+/// reads the count; a fall lowers the count before it reads the limit. So the waiter or the fall sees the other.
 struct AwaitedCount: ~Copyable, Sendable {
   private let count = Atomic(0)
   let limit = Atomic<Int>(-1)
@@ -43,12 +43,11 @@ struct AwaitedCount: ~Copyable, Sendable {
 
 /// The tasks that wait for one count to fall.
 ///
-/// Invariant: the limit of a waiter is no lower than the number of handlers that it excuses.
+/// A waiter's *limit* is the highest count at which it may be resumed. Invariant: the limit is no lower than the number
+/// of handlers that the waiter excuses.
 struct WaitList: Sendable {
-  /// A change of the list.
   enum Change {
     case add(Waiter)
-    /// Removes a waiter, if the list has it.
     case remove(Waiter)
     /// Counts the excused handlers again.
     case recount
@@ -58,7 +57,7 @@ struct WaitList: Sendable {
 
   private var waiters: [Entry] = []
 
-  /// No waiter may be resumed at a higher count; -1 if nobody waits.
+  /// No lower than any waiter's limit; -1 if nobody waits.
   private(set) var limit = -1
 
   var isEmpty: Bool { waiters.isEmpty }
@@ -94,10 +93,10 @@ struct WaitList: Sendable {
 
   /// Takes out the waiters that need not wait any longer.
   ///
-  /// The count is read before the excused handlers are counted, and again afterwards. In between an excused handler may
-  /// end: only the first count still has it. Or a handler may begin and wait: only the second count has it. With the
-  /// higher count a wait may be too long, never too short; the end of the one handler, and the wait of the other, check
-  /// again.
+  /// The count is read before and after the excused handlers are counted. Meanwhile an excused handler may end: only
+  /// the first reading still has it. Or a handler may begin and wait: only the second has it. With the higher reading a
+  /// wait may be too long, never too short; the end of the one handler, or the wait of the other, has the waiters
+  /// checked again.
   ///
   /// - Complexity: O(1) if the count is above the limit, else O(*n*) in the number of waiters.
   mutating func takeFulfilled(at value: () -> Int) -> [Entry] {
@@ -117,9 +116,7 @@ struct WaitList: Sendable {
   }
 }
 
-/// One task that waits for a count of handlers to fall.
-///
-/// A task outside of all handlers excuses none.
+/// One task that waits: for a count to fall, a question's decision, or a stream's event.
 ///
 /// Invariant: the task is resumed once, with the first outcome. An outcome that comes before the task waits is kept.
 final class Waiter: Sendable {
@@ -133,7 +130,7 @@ final class Waiter: Sendable {
   /// Counts the handlers that are excused now; `nil` if none ever are.
   let countExcused: (@Sendable () -> Int)?
 
-  /// Waiters of one kind, for one count, excuse the same handlers.
+  /// Waiters of one count and one kind excuse the same handlers.
   let kind: Int
 
   init(kind: Int = 0, excusing countExcused: (@Sendable () -> Int)? = nil) {

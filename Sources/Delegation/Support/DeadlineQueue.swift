@@ -1,19 +1,18 @@
-/// The deadlines of one hub, and the tasks that sleep until the next of them.
+/// The deadlines of one hub, and its *sleepers*: tasks that sleep until the next deadline.
 ///
 /// A cancelled sleep keeps its memory until its time has come, because the runtime's timers cannot be removed. So calls
 /// share a sleeper, which is not cancelled when a call returns in time. A deadline before the sleeper's time starts a
-/// second sleeper. To spare more of them for still earlier deadlines, it first wakes halfway to its deadline. It ends
-/// when another sleeper wakes in time for the rest.
+/// second sleeper, which first wakes halfway to that deadline, to serve still earlier ones. A sleeper ends when another
+/// one wakes in time for the rest.
 ///
-/// Sleepers do not keep the queue alive, whose `deinit` cancels them: a clock that nobody advances would keep them for
-/// good. With a test's clock each deadline has a sleeper of its own, so that the test sees the deadlines.
+/// Sleepers do not keep the queue alive, whose `deinit` cancels them: with a clock that nobody advances, sleepers would
+/// keep it for good. With a test's clock each deadline has a sleeper of its own, so that the test sees the deadlines.
 ///
-/// Its tasks have high priority, so that a caller of high priority does not wait for all work of medium priority. Most
-/// of their work is short.
+/// Sleepers and actions have high priority, so that a caller of high priority does not wait for all work of medium
+/// priority. Most of their work is short.
 final class DeadlineQueue: Sendable {
   /// The time by the clock since the queue was made.
   let now: @Sendable () -> Duration
-  /// Sleeps until a time.
   private let sleep: @Sendable (Duration) async -> Void
   private let executor: (any TaskExecutor)?
   let alarms: Lock<Alarms>
@@ -68,25 +67,25 @@ final class DeadlineQueue: Sendable {
 
 /// A point in time by which a call has to return.
 ///
-/// It counts from the call, even if the task that waits for it starts late.
+/// The time counts from the call, even if the task that waits for the deadline starts late.
 @usableFromInline
 struct Deadline: Sendable {
   /// A deadline that is farther away never comes: a clock might not be able to represent it.
   static var farthest: Duration { .seconds(1 << 32) }
 
-  /// Whether the duration was zero, or less.
+  /// Whether the duration was zero or less.
   let isPast: Bool
-  /// When it was set, by the queue's time.
+  /// When the deadline was set, by the queue's time.
   let start: Duration
-  /// When it comes, by the queue's time.
+  /// When the deadline comes, by the queue's time.
   let time: Duration
   let queue: DeadlineQueue
 
-  /// Whether it has come.
   var hasCome: Bool { isPast || queue.now() >= time }
 
-  /// Runs an action at the deadline, in a task of its own, unless it is cancelled before; at once if the deadline was
-  /// past from the start.
+  /// Runs an action at the deadline, in a task of its own, unless the action is cancelled before.
+  ///
+  /// If the deadline was past from the start, runs the action at once.
   ///
   /// - Parameter action: the action, which may block.
   /// - Returns: what cancels and releases the action.
@@ -106,7 +105,7 @@ struct Deadline: Sendable {
   }
 }
 
-/// The actions of deadlines, and the sleepers that wake for them.
+/// The *alarms*, each an action with its time, and the sleepers that wake for them.
 ///
 /// Invariant: while an alarm is set, a sleeper wakes no later than the earliest alarm.
 struct Alarms: Sendable {
@@ -116,19 +115,18 @@ struct Alarms: Sendable {
     func callAsFunction() { run() }
   }
 
-  /// A binary heap by time, the earliest first.
+  /// The alarms by time, a binary heap with the earliest first.
   ///
-  /// Cancelled alarms stay until they are more than half of the heap. A sorted array would be slow where short
-  /// deadlines, and the watch for slow handlers, come before thousands of long ones.
+  /// Cancelled alarms stay until they are more than half of the heap. A sorted array would be slow: short deadlines,
+  /// and the watch for slow handlers, come before thousands of long ones.
   private(set) var heap: [(time: Duration, number: Int)] = []
   private(set) var actions: [Int: Action] = [:]
   private var lastNumber = 0
-  /// The sleepers: the alarm that each was started for, when it wakes, and its task once that is known.
+  /// The sleepers: the alarm that each was started for, when the sleeper wakes, and its task once that is known.
   ///
   /// If sleepers are shared, the earliest is last, and no two wake at the same time.
   private(set) var sleepers: [(number: Int, time: Duration, task: Task<Void, any Error>?)] = []
-  /// Whether one sleeper serves several alarms; if not, each alarm has a sleeper of its own, which is cancelled with
-  /// it.
+  /// Whether one sleeper serves several alarms; if not, each alarm has a sleeper of its own, cancelled with the alarm.
   private let sharesSleepers: Bool
 
   init(sharingSleepers sharesSleepers: Bool = true) {
@@ -153,15 +151,15 @@ struct Alarms: Sendable {
 
   /// Notes the task of a sleeper, unless the sleeper has ended already.
   mutating func setTask(_ task: Task<Void, any Error>, of number: Int) {
-    // From the end, where new sleepers are.
+    // Searched from the end, where new sleepers are.
     guard let index = sleepers.lastIndex(where: { $0.number == number }) else { return }
     sleepers[index].task = task
   }
 
   /// Cancels an alarm.
   ///
-  /// - Returns: the alarm's action, to release outside the lock, and the task of its own sleeper, if it has one, to
-  ///   cancel there.
+  /// - Returns: the alarm's action and the task of the alarm's own sleeper, if there is one; release the former and
+  ///   cancel the latter outside the lock.
   mutating func cancel(
     _ number: Int
   ) -> (action: Action?, sleeper: Task<Void, any Error>?) {
@@ -169,7 +167,7 @@ struct Alarms: Sendable {
     let sleeper = own.flatMap { sleepers.remove(at: $0).task }
     let action = actions.removeValue(forKey: number)
     if action != nil, heap.count > 64, heap.count > actions.count * 2 {
-      // Copied, so that a peak's memory is not kept.
+      // The heap and the actions are copied, so that a peak's memory is not kept.
       heap = heap.filter { actions[$0.number] != nil }
       actions = actions.filter { _ in true }
       for index in heap.indices { siftUp(index) }
@@ -200,7 +198,6 @@ struct Alarms: Sendable {
     return (due, next)
   }
 
-  /// Whether a sleeper wakes by a time.
   private func wakes(by time: Duration) -> Bool {
     if let last = sleepers.last { last.time <= time } else { false }
   }

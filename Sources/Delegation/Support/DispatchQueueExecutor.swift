@@ -73,7 +73,7 @@ func handlerExecutor(for executor: (any TaskExecutor)?) -> (any TaskExecutor)? {
 
 /// Identifies where an executor runs its jobs: the same for all executors of one dispatch queue.
 ///
-/// Compare it only while the executors are alive.
+/// Compare identities only while the executors are alive.
 func executorID(of executor: any TaskExecutor) -> ObjectIdentifier {
   #if canImport(Dispatch)
     if let executor = executor as? DispatchQueueTaskExecutor {
@@ -83,7 +83,6 @@ func executorID(of executor: any TaskExecutor) -> ObjectIdentifier {
   return ObjectIdentifier(executor)
 }
 
-/// How the library starts tasks on executors.
 extension Task where Failure == any Error {
   /// Starts a detached task, on an executor if one is given.
   ///

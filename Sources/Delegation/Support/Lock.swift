@@ -2,16 +2,17 @@ internal import Synchronization
 
 /// The library's lock.
 ///
-/// Only short code of the library runs under it. User code runs outside, and whatever could run a user's `deinit` is
-/// released outside.
+/// Only short code of the library runs under the lock. User code runs outside, and whatever could run a user's `deinit`
+/// is released outside.
 ///
 /// On Linux a thread claims the lock before it locks the mutex, which protects the state. One thread at a time has the
-/// claim. A thread that has waited too long locks the mutex without the claim, and sleeps there. There are two reasons:
+/// claim. A thread that has waited too long locks the mutex without the claim, and sleeps there. Why not the mutex
+/// alone:
 ///
 /// - The kernel hands a mutex from one sleeping thread to the next. As soon as more threads than cores want it, each
 ///   section costs a context switch, so few threads may sleep.
-/// - The thread sanitizer does not see the system calls of `Mutex`, and would report false races, in
-///   users' tests as well. It sees atomics.
+/// - The thread sanitizer does not see the system calls of `Mutex`, and would report false races, in users' tests as
+///   well. It sees atomics.
 ///
 /// Elsewhere `Mutex` is the system's own lock, which has neither problem.
 struct Lock<State: Sendable>: ~Copyable, Sendable {
@@ -24,7 +25,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
     let isClaimed = Atomic(false)
     /// For the thread sanitizer: the thread that has the mutex loads this first in each section, and stores it last.
     ///
-    /// So a load sees the previous section's store. The value has no meaning.
+    /// So each section's load sees the store of the section before. The value has no meaning.
     let handover = Atomic(false)
   #endif
 
@@ -34,8 +35,8 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
 
   /// Runs a closure with exclusive access to the state.
   ///
-  /// The closure is inlined once, and its result is not wrapped in an optional. `withLockIfAvailable`
-  /// would need a second copy and the optional; it made each notification a third slower.
+  /// The closure is inlined once, and its result is not wrapped in an optional. `withLockIfAvailable` would need a
+  /// second copy and the optional; it made each notification a third slower.
   @inline(__always)
   borrowing func withLock<Result: Sendable, Failure>(
     _ body: (inout State) throws(Failure) -> Result
@@ -64,7 +65,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
 
     /// Tries to claim a lock, first in a loop and then with a yield between the tries.
     ///
-    /// Not inlined: a thread that calls it waits anyway, and the code at each use of a lock stays short.
+    /// Not always inlined: a thread that comes here waits anyway, and the code at each use of a lock stays short.
     ///
     /// - Returns: whether the thread has the claim; if not, it has to sleep.
     func waitToClaim() -> Bool {

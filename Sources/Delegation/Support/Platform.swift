@@ -21,7 +21,7 @@
 
 /// All calls of the platform's C library.
 ///
-/// The only other difference between platforms is Dispatch: where it is missing, what needs it is left out.
+/// The only other difference between platforms is Dispatch: where Dispatch is missing, what needs it is left out.
 package enum Platform {
   /// Writes to standard error, with one call, so that lines of several threads do not mix.
   static func writeToStandardError(_ text: String) {
@@ -45,7 +45,7 @@ package enum Platform {
     #endif
   }
 
-  /// A number that no other thread has as long as the calling one lives.
+  /// A number that no other thread has as long as the calling thread lives.
   package static var threadID: UInt {
     #if canImport(Darwin) || canImport(Musl) || canImport(Android)
       UInt(bitPattern: pthread_self())

@@ -12,7 +12,7 @@ internal import Synchronization
 /// reference, or the existential of a protocol of objects. For any other value each load casts the object, which is
 /// slower and always right.
 ///
-/// This is the only file of the library with unsafe memory code.
+/// No other file has unsafe memory code, but for two casts in `DelegateHub+Asking` and `HandlerContext`.
 ///
 /// `@unchecked Sendable`: everything is written in `init`, before the reference is shared. After that only
 /// the runtime writes: it clears `object`, atomically.
@@ -67,10 +67,10 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   @usableFromInline
   var isAlive: Bool { living != nil }
 
-  /// The subscriber, if it is alive, and so is its owner, if it has one.
+  /// The subscriber, if it and its owner, if any, are alive.
   ///
-  /// The load takes a strong reference for a moment, which may turn out to be the last: then the
-  /// subscriber's `deinit` runs here. Must not be called under a lock.
+  /// The load takes a strong reference for a moment, which may turn out to be the last: then the subscriber's `deinit`
+  /// runs here. Must not be called under a lock.
   @usableFromInline
   var living: AnyObject? {
     guard let object else { return nil }
@@ -98,7 +98,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   func load<P>(as type: P.Type) -> P? {
     if !isRebuilt { return Self.cast(living) }
     guard let object else { return nil }
-    // The image now owns the reference, and the move transfers it to the result: one retain in all.
+    // `words` now owns the reference, and the move transfers it to the result: one retain in all.
     var words: Words = (Unmanaged.passRetained(object).toOpaque(), rest)
     return withUnsafeMutableBytes(of: &words) {
       $0.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: P.self).move()
@@ -123,8 +123,8 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
 
 /// A reference that is set once and read by any thread without a lock.
 ///
-/// It retains the object until it is released itself. So an object that a reader finds is alive as long as the reader
-/// keeps alive what contains the reference. `AtomicLazyReference` does the same, but its generic code is not
+/// The object is retained until this reference is released. So an object that a reader finds is alive as long as the
+/// reader keeps alive what contains the reference. `AtomicLazyReference` does the same, but its generic code is not
 /// specialized: a load takes 700 instructions.
 struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
   private let word = Atomic<Unmanaged<Object>?>(nil)
@@ -147,12 +147,12 @@ struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
 
 /// Removes the isolation from a synchronous closure's type; call the result on the closure's actor, if it has one.
 ///
-/// With the isolation it could only be called by `await`. A task that prefers an executor would then leave the actor,
-/// and return later, between its last check and the call.
+/// With the isolation, the closure could only be called by `await`. A task that prefers an executor would then leave
+/// the actor, and return later, between its last check and the call.
 ///
-/// It is sound for the same reason as `MainActor.assumeIsolated`: a function is a pointer to code and one to its
-/// context, and is called in the same way whatever its isolation. All types are parameters here, so that the compiler
-/// passes the closure unchanged.
+/// This is sound for the same reason as `MainActor.assumeIsolated`: a function is a pointer to code and one to its
+/// context, and is called in the same way whatever its isolation. All types are generic parameters, so that the
+/// compiler passes the closure unchanged.
 @inlinable
 func unisolated<P, R, E>(
   _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> R
@@ -183,14 +183,14 @@ class BoundSubscriber: @unchecked Sendable {
 
 /// The subscribers that a call is for: those of a protocol, or only those that conform to further protocols, too.
 ///
-/// They are called as `P`: the protocol that they subscribed to, or the last of the further ones.
+/// The call sees them as `P`: the protocol that they subscribed to, or the last of the further ones.
 @frozen
 @usableFromInline
 struct Recipients<P>: Sendable {
-  /// The protocol that they subscribed to.
+  /// The protocol that the recipients subscribed to.
   @usableFromInline
   let base: Any.Type
-  /// Whether a subscriber conforms to the further protocols; `nil` for all subscribers.
+  /// Whether a subscriber conforms to the further protocols; `nil` if there are none.
   @usableFromInline
   let admits: RecipientFilter?
 
@@ -211,10 +211,9 @@ struct Recipients<P>: Sendable {
 }
 
 extension Recipients {
-  /// All subscribers of a protocol.
   @inlinable
   init(_ type: P.Type) {
-    // The compiler decides this where it knows `P`.
+    // The compiler decides this check where it knows `P`.
     if type is any AnyObject.Type { Self.stopAtClass() }
     base = type
     admits = nil
@@ -227,7 +226,7 @@ extension Recipients {
     return loadIfAdmitted(reference)
   }
 
-  /// Not inlined, because that would make calls without further protocols dearer.
+  /// The subscriber, if admitted; not inlined, which would make calls without further protocols dearer.
   @inlinable
   @inline(never)
   func loadIfAdmitted(_ reference: borrowing WeakReference) -> P? {
