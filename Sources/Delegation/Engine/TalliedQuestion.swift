@@ -41,8 +41,8 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   ///
   /// Called by the caller, once the question is decided.
   @inlinable @inline(never)
-  static func takeDecision(of question: TalliedQuestion) -> Count.Decision {
-    guard let decision = question.outcome.popLast() else {
+  func takeDecision() -> Count.Decision {
+    guard let decision = outcome.popLast() else {
       fatalError("Delegation: a question went on undecided")
     }
     return decision

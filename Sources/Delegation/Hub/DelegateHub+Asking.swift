@@ -79,7 +79,7 @@ extension DelegateHub {
       }
     }
     if !question.begin(isCounted: isCounted) { await question.awaitDecision() }
-    return TalliedQuestion.takeDecision(of: question)
+    return question.takeDecision()
   }
 
   /// Reports a rule that decided before anybody was asked, if the rule needs more answers than there are subscribers.

@@ -199,7 +199,7 @@ struct TalliedQuestionTests {
     while question.state.withLock({ $0.waiter == nil }) { await Task.yield() }
     question.take(5, from: claim?.position ?? 1, of: nodes, isCounted: true)
     #expect(await caller.value == [true, true, true])
-    #expect(Sums.takeDecision(of: question).get() == 5 && question.core.workers.value == 0)
+    #expect(question.takeDecision().get() == 5 && question.core.workers.value == 0)
   }
 
   @Test("who comes to a place after the decision is not asked, though its claim was there before")
