@@ -10,30 +10,30 @@ extension DelegateHub {
   public struct Configuration: Sendable {
     /// Where the hub's work and the handlers of its subscribers run; `nil` for Swift's global pool.
     ///
-    /// Elsewhere run:
+    /// These run elsewhere:
     /// - the handlers of a subscription with `on:`: on its executor
     /// - a closure that says `@MainActor`: on the main actor
     /// - a combiner's `receive`: maybe on the executor of any subscriber of the call
-    /// - what a question does before it asks anybody, and what happens at a deadline, with the combiner's last calls:
-    ///   on the pool. On this executor if the caller runs there, or if ``clock`` is neither a `ContinuousClock` nor a
-    ///   `SuspendingClock`: then the hub is taken for a test's.
+    /// - what a question does before it asks anybody, and at a deadline, with the combiner's last calls: on the pool;
+    ///   but on this executor if the caller runs there, or if ``clock`` is neither a `ContinuousClock` nor a
+    ///   `SuspendingClock`, as in a test
     ///
-    /// **While it is blocked or suspended**, all handlers of this hub wait, and each caller that awaits them without a
-    /// deadline. Calls with a deadline, ``DelegateHub/drain(within:)`` and counts go on, unless their caller runs
-    /// there. Handlers elsewhere do not learn meanwhile that they are cancelled. So give an executor that may be
-    /// blocked or suspended to subscriptions.
+    /// **While this executor is blocked or suspended**, all handlers of the hub wait, and each caller that awaits them
+    /// without a deadline. Calls with a deadline, ``DelegateHub/drain(within:)`` and counts go on, unless their caller
+    /// runs there. Handlers that run elsewhere do not learn that they are cancelled. So give an executor that may be
+    /// blocked or suspended to subscriptions, not to the hub.
     ///
-    /// `enqueue` must not block: a caller waits for it, past its deadline too. It may run the job before it returns,
-    /// however many subscribers wait; but then a child task that ends while it is cancelled may stop the program. An
-    /// executor that isolates its tasks to itself costs one more job at each call of a nonisolated function: write one type
-    /// for tasks and another for actors, or take ``DispatchQueueExecutor``.
+    /// The executor's `enqueue` must not block: a caller waits for it, past its deadline too. `enqueue` may run the job
+    /// before it returns, but then a child task that ends while it is cancelled may stop the program. An executor that
+    /// isolates its tasks to itself costs one more job at each call of a nonisolated function: write one type for tasks
+    /// and another for actors, or take ``DispatchQueueExecutor``.
     public var executor: (any TaskExecutor)?
 
     /// The clock for deadlines.
     ///
     /// A clock that is not the system's is taken for a test's: deadlines then run on ``executor``, and for each
-    /// deadline a task sleeps by the clock until the call has returned. So a test can wait until that many tasks sleep,
-    /// and each call with a deadline takes time and memory in proportion to those under way.
+    /// deadline a task sleeps by the clock until the call has returned. So a test can wait until that many tasks sleep;
+    /// but each call with a deadline takes time and memory in proportion to the calls under way.
     ///
     /// By any clock, a deadline after 2³² seconds or more never comes.
     public var clock: any Clock<Duration>
@@ -57,7 +57,7 @@ extension DelegateHub {
     /// The default is ``Incident/writeToStandardError()``.
     public var onIncident: @Sendable (Incident) -> Void
 
-    /// How long a handler may run before it is an incident; see ``Incident/Kind/slow``.
+    /// How long a handler may run before it is reported as ``Incident/Kind/slow``.
     ///
     /// `nil`, the default, for no limit. A duration of zero or less stops the program when the hub is made. ``clock``
     /// measures the time; a slow handler is noticed before it has run for twice this time. The handlers of a `forEach`
@@ -67,8 +67,8 @@ extension DelegateHub {
     /// The task-locals that notifications carry from their poster to the handlers.
     ///
     /// A task-local that is not named here does not reach a handler of a notification, while questions carry all of the
-    /// caller's task-locals in any case. ``onIncident`` has those that are named; the body of a loop over a stream has
-    /// none.
+    /// caller's task-locals in any case. ``onIncident`` sees those that are named; the body of a loop over a stream
+    /// sees none.
     public var propagating: [TaskLocalPropagation]
 
     /// What runs around every handler, except those of a `forEach` that awaits nothing; the first one outermost.
@@ -117,15 +117,16 @@ extension DelegateHub.Configuration {
 }
 
 extension DelegateHub.Incident {
-  /// The lines of the present second, which begins with the first line, and how many further incidents were left out.
+  /// How many lines the present second has, which begins with the first line, and how many further incidents it left
+  /// out.
   ///
   /// Invariant: while `lines` is above zero, a task sleeps that ends the second.
   private static let log = Lock((lines: 0, leftOut: 0))
 
   /// Writes the incident to standard error as one line, as a hub does by default.
   ///
-  /// It writes at most 20 lines a second, then how many more incidents there were. What is left when the program
-  /// ends is not written.
+  /// It writes at most 20 lines a second, then how many more incidents there were. If the program ends before, this
+  /// number is not written.
   ///
   /// **Isolation.** Works from any thread, for the incidents of all hubs.
   ///

@@ -1,24 +1,26 @@
 /// What a hub reports of its subscribers, work and counts, and how it waits for them.
 extension DelegateHub {
-  /// Waits until the hub is idle, or a deadline comes: no notification is pending and no handler runs.
+  /// Waits until the hub is idle, so that no notification waits and no handler runs, or until a deadline.
   ///
-  /// It also waits for what handlers post, for what other tasks post meanwhile, for handlers of votes that were decided
-  /// early, and for closures in ``delayingDrain(fileID:line:_:)``. Without a deadline, it never returns if the hub is never idle.
+  /// It also waits for what handlers post, what other tasks post meanwhile, handlers of votes that were decided early,
+  /// and closures in ``delayingDrain(fileID:line:_:)``. Without a deadline, it never returns if the hub is never idle.
   ///
   /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
-  /// **Re-entrancy.** Called from a handler, it waits neither for that handler and what is queued behind it, nor for
-  /// handlers that wait themselves; it returns them as left. The same holds for a closure in ``delayingDrain(fileID:line:_:)``. A
-  /// `Task` that the handler has started counts as the handler, which might await it. A `Task.detached` does not, nor
-  /// does a `Task` that was started by a synchronous handler of a notification or of a question that is asked in a
-  /// loop: a drain there waits for the handler. If a handler asks a voter that drains, and so waits for the handler,
-  /// later drains in the handler and in its other voters do not wait for that voter. In a `Task` that a voter started
-  /// and nobody awaits, a drain may not wait for voters of that question that are asked later.
+  /// **Re-entrancy.** Called from a handler, it waits neither for that handler and the notifications behind it, nor for
+  /// handlers that wait themselves; it returns them as left. The same holds in a closure of
+  /// ``delayingDrain(fileID:line:_:)``.
   ///
-  /// **Lifetime.** A worker may retain the hub for a moment after its count has ended. So a hub whose last reference is
-  /// released after a drain may die a moment later.
+  /// A `Task` that a handler has started counts as the handler, which might await the task. A `Task.detached` does not,
+  /// nor does a `Task` that was started by a synchronous handler of a notification or of a question that is asked in a
+  /// loop: a drain there waits for the handler. If a voter drains, and so waits for the handler that asks, later drains
+  /// in that handler and in its other voters do not wait for the voter. In a `Task` that a voter started and nobody
+  /// awaits, a drain may not wait for voters of that question that are asked later.
+  ///
+  /// **Lifetime.** A hub's task may retain the hub for a moment after a drain. So a hub that you release then may die a
+  /// moment later.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
   ///
@@ -38,16 +40,16 @@ extension DelegateHub {
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     let isIdle = await WaitGoal.rest(of: core).wait(until: deadline(within: duration))
-    // Read before anything else: the hub may have become idle since.
+    // Read first, because the hub may have become idle since the wait.
     let workers = isIdle ? 0 : core.workers.value
     if workers == 0 { return Leftovers(subscribers: []) }
     let delays = core.delays.withLock { $0.values.map { "\($0.file):\($0.line)" } }
     let left = core.topics.all.flatMap { $0.overview().nodes }.compactMap {
       Leftovers.Subscriber(leftOf: $0)
     }
-    // Read again: subscriptions that ended meanwhile are not named, and are not the hub's own work either.
+    // Read again: subscriptions that ended since the first reading are not named, and are not the hub's own work.
     let present = min(workers, core.workers.value)
-    // What waits for a subscriber counts as one worker, until its handlers run. So with no subscriber to name, all
+    // All that waits for a subscriber counts as one worker, until its handlers run. So with no subscriber to name, all
     // workers are delays or the hub's own work.
     let explained = left.reduce(delays.count) { $0 + max(1, $1.running) }
     return Leftovers(
@@ -71,7 +73,6 @@ extension DelegateHub {
     return Statistics(protocols: protocols.sorted { $0.name < $1.name })
   }
 
-  /// The deadline of a call; `nil` for none.
   @usableFromInline
   nonisolated func deadline(within duration: Duration?) -> Deadline? {
     if let duration { core.deadlines.deadline(after: duration) } else { nil }
@@ -79,7 +80,7 @@ extension DelegateHub {
 }
 
 extension DelegateHub {
-  /// Runs a closure that ``drain(within:)`` waits for, as it waits for handlers.
+  /// Runs a closure that ``drain(within:)`` waits for, as for a handler.
   ///
   /// For work that runs in no handler, such as processing a request that will call the hub. The hub is not idle until
   /// the closure has returned.
@@ -92,8 +93,8 @@ extension DelegateHub {
   /// **Re-entrancy.** A drain that is called from the closure, or from a handler of a call that the closure makes,
   /// waits for everything except the closure. If two closures drain, the one that drains last does not wait for the
   /// other. A drain in a task that the closure starts and awaits does not wait for the closure either. But a drain in a
-  /// detached task that the closure awaits never returns; nor does a drain in a task that another such closure, or a
-  /// handler, has started and that this closure awaits.
+  /// detached task that the closure awaits never returns; nor does one in a task that another such closure, or a
+  /// handler, has started and this closure awaits.
   ///
   /// **Cancellation.** It ignores cancellation itself.
   ///
@@ -154,14 +155,14 @@ extension DelegateHub {
     /// The subscribers with work left, protocol by protocol, in the order in which they are served.
     public let subscribers: [Subscriber]
 
-    /// Where the closures were begun that delay the drain, sorted.
+    /// The source lines of the closures that delay the drain, sorted.
     var delaySites: [String] = []
 
-    /// How many closures were running that delay a drain; see ``DelegateHub/delayingDrain(fileID:line:_:)``.
+    /// How many closures that delay a drain were running; see ``DelegateHub/delayingDrain(fileID:line:_:)``.
     public var delays: Int { delaySites.count }
 
-    /// How much of the hub's work no subscriber is named for: questions that have not reached a subscriber, and
-    /// incidents that are being reported.
+    /// How much of the hub's work belongs to no subscriber: questions that have not reached a subscriber, and incidents
+    /// that are being reported.
     var ownWork = 0
 
     /// Whether nothing was left.
@@ -195,23 +196,24 @@ extension DelegateHub {
   /// if !outcome.isHandled { logger.error("not written: \(outcome)") }
   /// ```
   public struct Outcome: Sendable, CustomStringConvertible {
-    /// How many were subscribed when it was posted, and conform if it was posted to those that do.
+    /// How many subscribers the notification was addressed to; with ``Delegates/conforming(to:)``, those that conform.
     ///
-    /// Whether a subscriber conforms is found in its turn: until then it is included.
+    /// Whether a subscriber conforms is found in its turn; until then the subscriber is included.
     public let addressed: Int
     /// How many handlers have returned.
     public let handled: Int
     /// How many handlers have thrown.
     public let failed: Int
-    /// How many will never handle it: they died or were removed before their turn, dropped it, or an interceptor kept
-    /// it from them.
+    /// How many subscribers will never handle the notification: they died or were removed before their turn, their
+    /// mailboxes dropped it, or an interceptor stopped it.
     public let missed: Int
-    /// If the call returned early, who had not finished with the notification it awaited; otherwise empty.
+    /// If the call returned early, the subscribers that had not finished with the awaited notification; otherwise
+    /// empty.
     ///
-    /// With `leaving:`, it awaits an earlier notification than the one it posts.
+    /// With `leaving:`, a call awaits an earlier notification than it posts.
     public let left: Leftovers
 
-    /// Whether there were subscribers, and all of them have handled it.
+    /// Whether there were subscribers, and all have handled the notification.
     public var isHandled: Bool { addressed > 0 && handled == addressed }
 
     /// The counts by name, and the subscribers that were left, if any.
@@ -225,12 +227,12 @@ extension DelegateHub {
     ///   - left: the subscribers that seemed not to have finished with the awaited notification.
     ///   - awaited: the receipt of the awaited notification.
     init(_ receipt: Receipt, left: [Leftovers.Subscriber] = [], of awaited: Receipt? = nil) {
-      // Read first, because it may fall: so the others never add up to more.
+      // Read first, because `addressed` may fall: so the others never add up to more.
       addressed = receipt.addressed.load(ordering: .sequentiallyConsistent)
       handled = receipt.handled.load(ordering: .relaxed)
       failed = receipt.failed.load(ordering: .relaxed)
       missed = receipt.missed.load(ordering: .relaxed)
-      // By the counts: a subscriber that is just finishing is no longer in `left`, or not yet counted.
+      // From the counts: a subscriber that is just finishing is no longer in `left`, or not yet counted.
       let rest =
         awaited === receipt
         ? addressed - handled - failed - missed : awaited?.outstanding.value ?? 0

@@ -1,17 +1,18 @@
-/// How objects subscribe to protocols; below, how subscriptions end.
+/// How objects subscribe to protocols.
 extension DelegateHub {
   /// Subscribes an object to a protocol.
   ///
   /// When it returns, every later call on that protocol reaches the subscriber.
   ///
-  /// **Place.** A place is an `id:` of the protocol, or, without one, an object, and has one subscription at a time. To
-  /// subscribe at a place that is taken replaces the subscription. If another object subscribes with an equal `id:`,
-  /// the former token has ended. If the same object subscribes with an option that does not hold yet, its tokens stay
-  /// good. What waits, the position in the order, and the options that you do not name go over to the new subscription.
-  /// Questions and `forEach` go to it at once. It gets no notification until the former one's running handler has
-  /// ended; if that handler hangs, cancel the former token, or unsubscribe its object. What is only queued for the
-  /// former one's executor delays nothing. To subscribe the same object again and name nothing new changes nothing,
-  /// unless its subscription is finishing.
+  /// **Place.** A place is an `id:` of the protocol or, without one, an object. It has one subscription at a time,
+  /// which a new one there replaces: another object with an equal `id:`, or the same object with an option that does
+  /// not hold yet. In the first case the former ``Subscription`` value has ended, in the second it stays good. To
+  /// subscribe the same object again and name nothing new changes nothing, unless ``Subscription/finish()`` was called.
+  ///
+  /// The new subscription takes over what waits, the position in the order, and the options that you do not name.
+  /// Questions and `forEach` go to it at once, notifications once the former one's running handler has ended; if that
+  /// handler hangs, cancel the former subscription, or unsubscribe its object. What is only queued for the former
+  /// executor delays nothing.
   ///
   /// **Order.** Subscribers with a higher priority are served first. Those with equal priority are served in the order
   /// in which they subscribed.
@@ -19,8 +20,8 @@ extension DelegateHub {
   /// **Isolation.** Works from any thread and without waiting, from `init` and from every handler.
   ///
   /// **Errors.** A value type as a subscriber stops the program with a message that names it, because only objects can
-  /// be held weakly. So does a class that is given as the protocol, because no call would reach its subscribers, and a
-  /// mailbox with a limit below 1.
+  /// be held weakly. A class given as the protocol stops it too, because no call would reach its subscribers, and so
+  /// does a mailbox with a limit below 1.
   ///
   /// ```swift
   /// hub.subscribe(audit, to: WorkerGate.self)
@@ -35,19 +36,16 @@ extension DelegateHub {
   ///   - protocol: the protocol, as `WorkerGate.self`. If it is not `: AnyObject`, each call of a subscriber is dearer.
   ///   - priority: higher is asked and served first; 0 by default.
   ///   - id: identifies the subscriber, in place of the object itself: see *Place*. Ids are compared as `AnyHashable`,
-  ///     so `1`, `1.0` and `UInt8(1)` are equal. If an object that is subscribed names an id that is free, its place
-  ///     has that id from then on; if another subscription has the id, that one ends, and what waited there is
-  ///     cancelled. What waited in a mailbox with a limit was chosen for the older subscriber: if that one does not
-  ///     conform, the newer one does not get what ``Delegates/conforming(to:)`` has posted; what the older one conforms
-  ///     to counts towards the newer one's limit. What exceeds the older one's limit, and is not dropped yet because
-  ///     its handler runs, goes over too.
+  ///     so `1`, `1.0` and `UInt8(1)` are equal. If a subscribed object names a free id, its place has that id from
+  ///     then on. If another subscription has the id, that subscription ends, and what waited for it is cancelled. What
+  ///     exceeds a replaced subscriber's limit, and is not dropped yet because its handler runs, goes over too.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default all of them
   ///     wait.
-  ///   - executor: where its handlers run; by default that is the hub's choice. What was sent to an older executor
-  ///     stays there, even if that does not run it. A question waits for what it has sent to an executor, until the
-  ///     subscription ends: give a deadline. Each question that returns at its deadline leaves about 2 kB with a
-  ///     blocked or suspended executor.
+  ///   - executor: where its handlers run; by default that is the hub's choice. A handler that was sent to an older
+  ///     executor stays there, even if that never runs it. A question waits for a handler that it has sent to an
+  ///     executor, until the subscription ends: give a deadline. With a blocked or suspended executor, each question
+  ///     that returns at its deadline leaves about 2 kB.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
   /// - Returns: the subscription, which need not be kept.
@@ -73,8 +71,8 @@ extension DelegateHub {
   ///
   /// When it returns, every later call on those protocols reaches the subscriber. The protocols that it does not
   /// conform to are skipped: a module names all protocols of its server in one line. The options are those of
-  /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for each of the subscriptions. If a former object
-  /// has the `id:`, it is replaced in the protocols that the new one conforms to, and stays in the others.
+  /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for each of the subscriptions. A former object with
+  /// the `id:` is replaced in the protocols that the new one conforms to, and stays subscribed to the others.
   ///
   /// **Order.** In each protocol it is served after those of its priority that subscribed before it.
   ///
@@ -134,7 +132,7 @@ extension DelegateHub {
   /// Subscribes an object to a protocol, after checking both.
   ///
   /// - Parameters:
-  ///   - subscriber: the subscriber as a value of that type.
+  ///   - subscriber: the subscriber.
   ///   - type: the protocol.
   ///   - options: the options of the subscription.
   ///   - priority: its priority, if given.
@@ -171,7 +169,7 @@ extension DelegateHub {
     let object = Self.object(of: subscriber, dynamicType)
     let node = core.topics.find(type, owner: core).subscribe(
       (object, options, priority, line), reference: WeakReference(subscriber, object: object))
-    // A delivery hands out what a replacement takes over, and retains the hub.
+    // Keeps the hub alive until here: the delivery of what a replacement takes over retains it.
     withExtendedLifetime(self) {}
     return Subscription(node: node)
   }
@@ -207,14 +205,14 @@ extension DelegateHub {
   ///
   /// When it returns empty, no handler of this hub is running on the object, and none will. An incident may still read
   /// an error that a handler threw: ``drain(within:)`` waits for that. At the deadline it returns the subscriptions
-  /// whose handlers still run: what these use must not be freed.
+  /// whose handlers still run: what those handlers use must not be freed.
   ///
-  /// **Order.** No call starts from the moment at which it is called.
+  /// **Order.** From this call on, no call starts on the object.
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
   /// **Re-entrancy.** Called from a handler, it waits neither for that handler, nor for handlers that wait themselves:
-  /// it returns those of them that run on the object.
+  /// of those, it returns the ones that run on the object.
   ///
   /// **Cancellation.** Without a deadline it waits even if the caller's task is cancelled, because resources may be
   /// freed when it returns. With a deadline it then returns at once with what is left.
@@ -246,7 +244,7 @@ extension DelegateHub {
 
   /// Ends an object's subscriptions to some protocols.
   ///
-  /// - Returns: these, and those that had ended before and may still have a handler running.
+  /// - Returns: these subscriptions, and those that had ended before and may still have a handler running.
   nonisolated func end(_ subscriber: AnyObject, in topics: [Topic]) -> [SubscriptionNode] {
     for topic in topics { topic.terminate(subscriber) }
     return topics.flatMap { $0.ended(of: subscriber) }
@@ -272,11 +270,12 @@ extension DelegateHub {
 extension DelegateHub.Subscription {
   /// Ends the subscription once its subscriber has handled what was posted before.
   ///
-  /// It returns at once. What was posted before is handled, unless the mailbox has a limit that has dropped it; then
-  /// the subscription ends, and its stream if it has one: at once if nothing waits and no handler runs. Until then
-  /// questions are still asked, and what is posted counts as waiting; it pushes nothing out of a mailbox with a limit,
-  /// and is cancelled at the end. Only a replacement undoes the end: if the same object, or another with an equal id,
-  /// subscribes before, all that waits goes over.
+  /// It returns at once. The subscriber handles what was posted before and not dropped. Then the subscription ends, and
+  /// its stream if it has one: at once if nothing waits and no handler runs.
+  ///
+  /// Until then questions are still asked. What is posted meanwhile counts as waiting, pushes nothing out of a mailbox
+  /// with a limit, and is cancelled at the end. Only a replacement undoes the end: if the same object, or another with
+  /// an equal id, subscribes before, it takes over all that waits.
   ///
   /// **Isolation.** Works from any thread, from synchronous code and from every handler.
   ///
@@ -287,25 +286,15 @@ extension DelegateHub.Subscription {
   ///
   /// When it returns empty, no handler of the subscription is running, and none will; nor is a handler of an ended
   /// subscription of the same object to the same protocol. An incident may still read an error that a handler threw:
-  /// ``DelegateHub/drain(within:)`` waits for that. At the deadline it returns the subscriptions that it waited for,
-  /// with how many handlers: what these use must not be freed.
-  ///
-  /// **Order.** No call starts from the moment at which it is called.
-  ///
-  /// **Isolation.** Works from everywhere, from every handler too.
+  /// ``DelegateHub/drain(within:)`` waits for that. At the deadline it returns the subscriptions with handlers that
+  /// still run: what those handlers use must not be freed.
   ///
   /// **Re-entrancy.** Called from a handler, it waits neither for that handler, nor for handlers that wait themselves,
-  /// in this call, `drain` or `notifyAndWait`: if one of those is the subscription's, it is returned. A `Task` that the
-  /// handler has started counts as the handler, which might await it. In a `Task.detached` it waits for the handler,
-  /// too, and in a `Task` that a synchronous handler of a notification, or of a question that is asked in a loop, has
-  /// started. A handler may ask a voter that waits for the handler, as by `drain`: later waits in that handler and in
-  /// its other voters do not wait for that voter. In a `Task` that a voter started and nobody awaits, it may not wait
-  /// for the question's other voters.
+  /// in this call, `drain` or `notifyAndWait`: if one of those is the subscription's, the subscription is returned. For
+  /// tasks that a handler starts, and for voters that wait for the handler that asks, the same holds as for
+  /// ``DelegateHub/drain(within:)``.
   ///
-  /// **Cancellation.** Without a deadline it waits even if the caller's task is cancelled, because resources may be
-  /// freed when it returns. With a deadline it then returns at once with what is left.
-  ///
-  /// **Errors.** It does not throw.
+  /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``DelegateHub/unsubscribeAndWait(_:within:)``.
   ///
   /// ```swift
   /// let left = await subscription.cancelAndWait(within: .seconds(5))

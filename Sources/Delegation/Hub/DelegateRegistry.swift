@@ -1,17 +1,17 @@
-/// Subscribes and unsubscribes objects for one protocol of a hub; to give away, because it can neither call the
-/// subscribers nor list them.
+/// Subscribes and unsubscribes objects for one protocol of a hub, for code that must neither call nor list the
+/// subscribers.
 ///
-/// It keeps the hub alive, but not the object that has given it away.
+/// A registry keeps the hub alive, but not the object that gave the registry away.
 ///
 /// ```swift
 /// worker.observers.subscribe(audit)
 /// ```
 public struct DelegateRegistry<P>: Sendable, Subscribable {
   let hub: DelegateHub
-  /// The protocol of the subscriptions: `P`, or the first one if `P` is a further protocol.
+  /// The protocol of the subscriptions: `P`, or the first one if `P` is a further protocol of `conforming(to:)`.
   let base: Any.Type
 
-  /// Itself.
+  /// This registry.
   public var registry: DelegateRegistry<P> { self }
 
   func add(
@@ -49,7 +49,7 @@ public struct DelegateRegistry<P>: Sendable, Subscribable {
 public protocol Subscribable<P>: Sendable {
   /// The protocol to subscribe to.
   associatedtype P
-  /// By which others subscribe; a type needs nothing else to conform.
+  /// The registry by which others subscribe; a type needs nothing else to conform.
   var registry: DelegateRegistry<P> { get }
 }
 
@@ -89,8 +89,8 @@ extension Subscribable {
   /// Ends an object's subscription.
   ///
   /// When it returns, no call of the protocol starts on the object any more, as with
-  /// ``DelegateHub/Subscription/cancel()``. Does nothing if the object is not subscribed. If another object has its id,
-  /// a notification that a worker had taken before may still start on it: ``unsubscribeAndWait(_:within:)`` waits for
+  /// ``DelegateHub/Subscription/cancel()``. Does nothing if the object is not subscribed. If another object has taken
+  /// its id, a notification whose turn had come may still start on it: ``unsubscribeAndWait(_:within:)`` waits for
   /// that.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.

@@ -40,7 +40,7 @@ extension Delegates {
   /// subscription, or within interceptors, they run in a task of their own, with the caller's task-locals and priority.
   ///
   /// **Cancellation.** If the caller's task is cancelled, handlers that run there see that they are cancelled. A
-  /// handler that cancels that task cancels the caller.
+  /// handler that cancels its task then cancels the caller.
   ///
   /// **Errors.** The first error thrown ends the call and is rethrown with its type.
   ///
@@ -102,7 +102,7 @@ extension Delegates {
   ///
   /// - Parameters:
   ///   - value: the value to pass.
-  ///   - body: the step.
+  ///   - body: calls a subscriber with the value, and returns the next value, or `nil` to stop.
   /// - Returns: what the last handler returned, or `nil` if a handler stopped the value.
   /// - Throws: the first error that a handler threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
@@ -117,7 +117,7 @@ extension Delegates {
 
   /// Passes a value through the subscribers until the deadline comes; does not throw.
   ///
-  /// As the form without `absent:`, with times as `askInTurn` has them. A subscriber that throws or is late is skipped
+  /// As the form without `absent:`, with deadlines as in `askInTurn`. A subscriber that throws or is late is skipped
   /// and leaves the value as it is, or has the answer that `absent` says.
   ///
   /// - Warning: With `absent: .abstains` the value that comes back at the deadline may not have been seen by all
@@ -129,7 +129,7 @@ extension Delegates {
   ///     is asked.
   ///   - each: how long to wait for each subscriber at most; `nil` for no limit. Both may be given.
   ///   - absence: what to count for a subscriber that throws or is late: nothing, or an answer; `nil` stops the value.
-  ///   - body: the step.
+  ///   - body: calls a subscriber with the value, and returns the next value, or `nil` to stop.
   /// - Returns: what the last handler returned, `nil` if a handler stopped the value; at the deadline the value so far,
   ///   or what `absent` says.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
@@ -145,9 +145,9 @@ extension Delegates {
   }
 }
 
-/// The same with closures that await nothing: on their actor, if they belong to one.
+/// Questions with closures that await nothing: they run on their actor, if they belong to one.
 extension Delegates where P: Sendable {
-  /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
+  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func collect<R: Sendable>(
@@ -157,7 +157,7 @@ extension Delegates where P: Sendable {
     return await hub.decideOutOfLine(AskingForReply(asking), by: .all(), within: duration).outcome
   }
 
-  /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
+  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func askInTurn<R: Sendable, E>(
@@ -167,7 +167,7 @@ extension Delegates where P: Sendable {
     return try await hub.inTurn(recipients, in: .askInTurn) { _ in asking }.get()
   }
 
-  /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
+  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func askInTurn<R: Sendable>(
@@ -182,7 +182,7 @@ extension Delegates where P: Sendable {
     }.outcome
   }
 
-  /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
+  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func pass<V: Sendable, E>(
@@ -196,7 +196,7 @@ extension Delegates where P: Sendable {
     }.get()
   }
 
-  /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
+  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func pass<V: Sendable>(

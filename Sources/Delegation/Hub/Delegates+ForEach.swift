@@ -8,8 +8,8 @@ extension Delegates {
   ///
   /// **Order.** By priority, then in order of subscription, or reversed. It calls those that were subscribed when it
   /// was called, and sees what the same thread has changed before. A subscriber whose subscription has ended, or that
-  /// has died, before its turn is not called; a replacement of the subscription is. The call overtakes what waits in
-  /// mailboxes, as questions do.
+  /// has died, before its turn is not called; if the subscription was replaced, the new one's subscriber is. The call
+  /// overtakes what waits in mailboxes, as questions do.
   ///
   /// **Isolation.** Works from synchronous code, on any thread and actor; all handlers run there.
   /// ``DelegateHub/Configuration/executor``, interceptors and ``DelegateHub/Configuration/slowAfter`` do not apply.
@@ -67,7 +67,7 @@ extension Delegates {
   public nonisolated(nonsending) func forEach<E>(
     reversed isReversed: Bool = false, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async throws(E) {
-    // No variable lives on with the array of subscriptions, so that the last handler does not keep all of them alive.
+    // The array of subscriptions is consumed, so that it does not keep all of them alive during the last handler.
     let nodes = hub.snapshot(of: recipients.base)
     var work = WorkQueue(isReversed ? nodes.reversed() : consume nodes)
     let worker = hub.beginAsking()

@@ -2,7 +2,7 @@
 extension Delegates {
   /// Calls a synchronous handler on every subscriber, without waiting for any.
   ///
-  /// When it returns, the notification waits for every subscriber, and need not have been handled. If nobody is
+  /// When it returns, the notification waits for every subscriber; it may not have been handled yet. If nobody is
   /// subscribed, nothing is posted or counted.
   ///
   /// The closure runs later, and then reads what it refers to: `{ $0.did(self.current) }` gives what `current` is when
@@ -50,17 +50,18 @@ extension Delegates {
   /// the main actor or in an interceptor, it waits for that handler. The death of a subscriber whose executor is
   /// blocked or suspended is found at the next call on the protocol.
   ///
-  /// **A window.** With `leaving: n`, it posts at once, and returns when all subscribers have finished with the
-  /// notification of the *n*th such call before this one, by any poster; with 0, with its own. So with *p* posters at
-  /// most *n* + *p* of their notifications wait anywhere, and a slow subscriber slows the posters down. With a window
-  /// it does not wait for a handler whose subscription has ended, which may hang. The outcome is that of its own
+  /// **A window.** With `leaving: n`, the call posts at once, and returns when all subscribers have finished with the
+  /// notification of the *n*th such call before, by any poster; with 0, with its own. So with *p* posters at most *n* +
+  /// *p* of their notifications wait anywhere, and a slow subscriber slows the posters down. With a window, the call
+  /// does not wait for a handler whose subscription has ended, which may hang. The outcome is that of the call's own
   /// notification so far.
   ///
-  /// **Order.** As with `notify`: it comes after what was posted before and before what is posted later.
+  /// **Order.** As with `notify`: the notification comes after all that was posted before, and before all that is
+  /// posted later.
   ///
   /// **Isolation.** Handlers run as those of `notify`, not in the caller's task, though maybe on its thread until one
-  /// suspends. They have the priority that the caller had when it called, if that is higher than the default, unless a
-  /// worker was under way already.
+  /// suspends. They have the priority that the caller had when it called, if that is higher than the default, unless
+  /// the hub was delivering already.
   ///
   /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that subscriber, which handles
   /// nothing else until the handler returns, nor for subscribers whose handlers wait themselves; these are `left`. A
@@ -107,8 +108,7 @@ extension Delegates {
   ///   - duration: how long to wait at most, by the hub's clock.
   ///   - body: what to do with each subscriber.
   /// - Returns: what has become of the notification.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left; in a handler also in
-  ///   the number of the hub's handlers that wait.
+  /// - Complexity: as the asynchronous form.
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
@@ -152,8 +152,7 @@ extension Delegates where P: Sendable {
   ///   - duration: how long to wait at most, by the hub's clock.
   ///   - body: what to do with each subscriber.
   /// - Returns: what has become of the notification.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left; in a handler also in
-  ///   the number of the hub's handlers that wait.
+  /// - Complexity: as the asynchronous form.
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
@@ -178,7 +177,7 @@ extension DelegateHub {
     post(handler(recipients), to: topic)
   }
 
-  /// Posts a notification and waits; on no actor, so that no handler begins on that of the caller.
+  /// Posts a notification and waits; on no actor, so that no handler begins on the caller's actor.
   @usableFromInline
   nonisolated func postAndWait<P>(
     in recipients: Recipients<P>, leaving window: Int, within duration: Duration?,
@@ -219,7 +218,7 @@ extension DelegateHub {
         ? wrapped(handler, in: receipt == nil ? .notify : .notifyAndWait) : handler,
       receipt: receipt)
     guard topic.post(content, for: core) else { return }
-    // Not lower than the default: other callers may wait for the same delivery.
+    // The priority is at least the default: other callers may wait for this delivery.
     core.startDelivery(
       of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium),
       onThreadOf: caller)
@@ -227,7 +226,7 @@ extension DelegateHub {
 }
 
 extension DelegateHub {
-  /// The handler within the hub's interceptors, and these within the poster's task-locals.
+  /// Wraps a handler in the hub's interceptors, and these in the poster's task-locals.
   private nonisolated func wrapped(
     _ handler: Notification.Handler, in call: CallKind
   ) -> Notification.Handler {
@@ -243,7 +242,7 @@ extension Notification.Handler {
   static func calling<P>(
     _ body: @escaping @Sendable (P) throws -> Void, in recipients: Recipients<P>
   ) -> Self {
-    // If all subscribers are meant, without the recipients: each notification would store them.
+    // If all subscribers are meant, the closure does not capture `recipients`: each notification would store them.
     if recipients.admits == nil {
       return .synchronous { reference in
         guard let subscriber = reference.load(as: P.self) else { return .expired }
@@ -276,8 +275,8 @@ extension Notification.Handler {
     }
   }
 
-  /// Calls a closure on its actor, if it belongs to one; not for a subscription that has ended, or a subscriber that
-  /// has died, before the actor is free.
+  /// Calls a closure on its actor, if it has one, unless the subscription ends or the subscriber dies before the actor
+  /// is free.
   @usableFromInline
   static func calling<P>(
     isolated body: @escaping @isolated(any) @Sendable (P) throws -> Void,

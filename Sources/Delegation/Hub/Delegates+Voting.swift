@@ -9,19 +9,20 @@ extension Delegates {
   /// that suspend overlap, so the call takes as long as the slowest of them. If the hub has no executor, handlers may
   /// run on the caller's thread until one suspends. A handler that blocks there delays the remaining subscribers and
   /// the caller, even if another answer decides meanwhile. With a deadline it delays nobody as long as the pool has a
-  /// thread left. A subscriber whose subscription has ended before its turn is not asked; a replacement of the
-  /// subscription is.
+  /// thread left. A subscriber whose subscription has ended before its turn is not asked; if the subscription was
+  /// replaced, the new one's subscriber is.
   ///
   /// **Isolation.** Handlers run on the hub's executor or the subscription's, if there is one, otherwise on the pool or
   /// on the caller's thread, as above. They run on no actor, with the caller's task-locals and the priority that it had
   /// when it asked; an `async` method of an actor runs on that actor. A closure that belongs to an actor, for instance
-  /// because it says `@MainActor`, runs there. If it awaits nothing, a subscriber that has been removed there is not
-  /// asked afterwards, in any call. If it awaits, it may still be entered.
+  /// because it says `@MainActor`, runs there. A closure that awaits nothing is not called for a subscriber that was
+  /// removed on that actor before; a closure that awaits may be.
   ///
   /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when they have answered.
-  /// While a handler runs on the caller's thread, this is noticed once it suspends. The thread that cancels runs the
-  /// handlers' cancellation handlers: if one blocks, that thread and the call wait. If neither a single subscriber nor
-  /// the hub has an executor, the caller's own task asks it: a handler that cancels its task then cancels the caller.
+  /// While a handler runs on the caller's thread, the call notices the cancellation once the handler suspends. The
+  /// thread that cancels runs the handlers' cancellation handlers: if one blocks, that thread and the call wait. A
+  /// single subscriber is asked in the caller's own task, if neither it nor the hub has an executor: a handler that
+  /// cancels its task then cancels the caller.
   ///
   /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type. A rule that
   /// needs more answers than there are subscribers is an incident; see ``DelegateHub/Incident/Kind/tooFew``.
@@ -45,7 +46,7 @@ extension Delegates {
   /// As the form without `absent:`, but it returns by the deadline even if a subscriber never answers and ignores
   /// cancellation. A subscriber that throws or is late counts as `absent` says. Late handlers are cancelled, and may
   /// still run when it returns; a handler that never returns leaves about 2 kB for each question. A subscriber whose
-  /// subscription has ended by the deadline counts as absent, even if its handler runs, and is not reported as late: a
+  /// subscription has ended by the deadline is not counted, even if its handler runs, and is not reported as late: a
   /// vote that must fail closed says `ofAtLeast:`.
   ///
   /// With a deadline no handler runs on the caller's thread, and a cancellation handler that blocks delays neither the
@@ -165,8 +166,8 @@ extension Delegates {
 
 /// Questions with closures that await nothing and belong to an actor, for instance because they say `@MainActor`.
 ///
-/// They are called on the actor. A subscriber that is gone does not wait for the actor; one that dies, or whose
-/// subscription ends, before the actor is free is not asked.
+/// The closures are called on the actor. For a subscriber that is gone, nothing waits for the actor. A subscriber that
+/// dies, or whose subscription ends, before the actor is free is not asked.
 extension Delegates where P: Sendable {
   /// Asks every subscriber for a yes or no on an actor, with a closure that awaits nothing.
   ///
@@ -207,7 +208,7 @@ extension Delegates where P: Sendable {
     return try await hub.askInLoop(asking, by: combiner)
   }
 
-  /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
+  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func vote(
@@ -220,7 +221,7 @@ extension Delegates where P: Sendable {
     return await hub.decideOutOfLine(asking, by: rule, within: duration).outcome
   }
 
-  /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
+  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func ask<C: Combiner>(

@@ -1,6 +1,6 @@
 /// The calls to the subscribers of one protocol; for the hub's owner.
 ///
-/// ``DelegateHub/subscript(_:)`` gives those of a hub that has several protocols; `init` makes a hub of its own:
+/// ``DelegateHub/subscript(_:)`` gives the calls for one of a hub's protocols; `init` makes a hub for one protocol:
 ///
 /// ```swift
 /// actor Worker {
@@ -21,7 +21,7 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// The hub that the subscribers are subscribed to.
   public let hub: DelegateHub
 
-  /// Whom the calls are for.
+  /// The subscribers that the calls are for.
   @usableFromInline
   let recipients: Recipients<P>
 
@@ -33,10 +33,10 @@ public struct Delegates<P>: Sendable, Subscribable {
 
   /// The subscribers that also conform to a further protocol: optional methods.
   ///
-  /// They are still subscribers of the first protocol. Notifications that are posted here use its order and its
+  /// They are still subscribers of the first protocol. Notifications to them use the first protocol's order and
   /// mailboxes, so optional ones never overtake others. For a subscriber that does not conform, such a notification is
-  /// counted as ``DelegateHub/Statistics/Counts/passedOver``, and until its turn it counts towards a mailbox's limit as
-  /// any other. A question is not put to such a subscriber, and `absent:` is not applied to it.
+  /// counted as ``DelegateHub/Statistics/Counts/passedOver``, and until its turn counts towards a mailbox's limit. A
+  /// question is not put to such a subscriber, and `absent:` is not applied to it.
   ///
   /// ```swift
   /// let progress = delegates.conforming(to: WorkerProgressObserver.self)
@@ -67,14 +67,15 @@ public struct Delegates<P>: Sendable, Subscribable {
 
   /// Whether no subscriber is alive and conforms.
   ///
-  /// To skip work that is not needed if nobody listens. A question does not need it: its combiner says what the outcome
-  /// is with nobody to ask.
+  /// Read it to skip work that is not needed if nobody listens. A question needs no such check: its combiner says what
+  /// the outcome is with nobody to ask.
   ///
-  /// **Isolation.** Works from any thread and from every handler. It may be out of date by the time it is read.
+  /// **Isolation.** Works from any thread and from every handler. The value may be out of date when you read it.
   ///
   /// - Complexity: O(1) if the first subscriber is alive, and conforms, and the order is known; otherwise O(*n*) in the
   ///   protocol's *n* subscriptions.
   public var isEmpty: Bool {
+    // Also ends the subscriptions of dead subscribers.
     !hub.snapshot(of: recipients.base).contains {
       $0.isReached(by: recipients.admits, endingIn: nil)
     }
@@ -86,12 +87,13 @@ public struct Delegates<P>: Sendable, Subscribable {
   ///
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public var count: Int {
+    // Also ends the subscriptions of dead subscribers.
     hub.snapshot(of: recipients.base).count { $0.isReached(by: recipients.admits, endingIn: nil) }
   }
 
   /// The subscribers that are alive, and conform, in the order in which they are served.
   ///
-  /// The references are strong, and the caller releases them.
+  /// The array keeps the subscribers alive.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
@@ -126,7 +128,7 @@ public struct Delegates<P>: Sendable, Subscribable {
 
   /// What has become of the protocol's notifications and questions so far, without its subscribers one by one.
   ///
-  /// It is the protocol's part of ``DelegateHub/statistics()``, in which
+  /// The protocol's part of ``DelegateHub/statistics()``, in which
   /// ``DelegateHub/Statistics/ProtocolStatistics/subscribers`` is empty; `nil` if nobody has ever subscribed.
   ///
   /// **Isolation.** Works from any thread and from every handler.
@@ -143,8 +145,8 @@ public struct Delegates<P>: Sendable, Subscribable {
   ///
   /// It returns at once. A subscription for which nothing waits ends at once, as with
   /// ``DelegateHub/Subscription/finish()``. What is posted later is posted to nobody. A subscription that is made later
-  /// gets what is replayed (`Events(replaying:)`), and ends: the loop over a stream does, and `next` returns `nil`. A
-  /// loop over ``demand`` gets false, if it got true before, and ends.
+  /// gets what is replayed (`Events(replaying:)`), and ends: then a loop over a stream ends, too, and `next` returns
+  /// `nil`. A loop over ``demand`` gets false, if it got true before, and ends.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
@@ -155,12 +157,14 @@ public struct Delegates<P>: Sendable, Subscribable {
 extension Delegates where P: Sendable {
   /// Makes the calls for one protocol of a hub, by default of a new one.
   ///
-  /// With a replay, a new subscription first gets the latest notifications, including those posted while nobody was
-  /// subscribed, in order and at most that many, and then what follows, without a gap: the present state for late
-  /// subscribers. Each counts as addressed to the subscription; `notifyAndWait` does not wait for subscriptions that
-  /// are made after it has posted. The hub keeps the closures of these notifications, with what they capture, until
-  /// newer notifications come, whose posters release them, or the hub is released. A replacement gets what waits in its
-  /// place instead, and a mailbox with a limit gets no more than it may hold. Questions and `forEach` are not replayed.
+  /// With `replaying:`, a new subscription first gets the latest notifications in order, at most that many, even those
+  /// posted while nobody was subscribed; then what follows, without a gap. So late subscribers learn the present state.
+  /// A mailbox with a limit gets no more than it may hold. A subscription that replaces another gets what waits for
+  /// that one instead. Questions and `forEach` are not replayed.
+  ///
+  /// Replayed notifications count as addressed; `notifyAndWait` does not wait for subscriptions that are made after it
+  /// has posted. The hub keeps the closures of these notifications, with what they capture, until the posters of newer
+  /// ones release them, or the hub is released.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
@@ -207,7 +211,6 @@ extension DelegateHub {
     return topic
   }
 
-  /// The subscriptions of a protocol in order.
   @usableFromInline
   nonisolated func snapshot(of type: Any.Type) -> [SubscriptionNode] {
     audience(of: type)?.snapshot() ?? []

@@ -1,21 +1,21 @@
 /// The events of one subscription, for a loop that takes them itself.
 ///
-/// ``Subscribable/stream(id:priority:mailbox:fileID:line:)`` makes it.
+/// ``Subscribable/stream(id:priority:mailbox:fileID:line:)`` makes a stream.
 ///
-/// What is posted waits in the subscription's mailbox, and nowhere else, until a loop takes it. An event is *in hand*
-/// from then until the loop asks for the next one, or its iterator is released, as it is after a `break`: then it is
-/// *handled*. Until then ``DelegateHub/drain(within:)`` and `notifyAndWait` wait for it, so a slow loop slows such a
-/// poster down; statistics count it, and leftovers name the line that made the stream. If a stream is retained while
-/// nobody loops over it, a `drain` without a deadline waits for ever, as it does for a handler that hangs.
+/// Events wait in the subscription's mailbox, and nowhere else, until a loop takes them. The event that a loop has
+/// taken is *in hand* until the loop asks for the next one, or its iterator is released, as after a `break`: then the
+/// event is *handled*. ``DelegateHub/drain(within:)`` and `notifyAndWait` wait until then, so a slow loop slows such a
+/// poster down; statistics count the event, and leftovers name the line that made the stream. If a stream is retained
+/// while nobody loops over it, a `drain` without a deadline waits for ever, as for a handler that hangs.
 ///
-/// **End.** The stream ends with its subscription: when that is cancelled, or, after what was posted before, when it or
-/// its protocol is finished, or the hub is released. The subscription also ends when a loop finds its task cancelled,
-/// and when the stream and its iterators are released.
+/// **End.** The stream ends with its subscription: when the subscription is cancelled, when a loop finds its task
+/// cancelled, and when the stream and its iterators are released. If the subscription or its protocol is finished, or
+/// the hub released, the stream ends after what was posted before.
 ///
 /// **Order.** The order of posting. A stream has one loop at a time. A loop may go on where another has left off: then
-/// what the other has in hand is handled. Two loops that wait for the next event at once stop the program with a
-/// message that names the line, unless the first one's task is cancelled. A notification brings a stream one event: a
-/// second `receive` is an error, which is thrown.
+/// the event that the other has in hand is handled. Two loops that wait for the next event at once stop the program
+/// with a message that names the line, unless the first one's task is cancelled. A notification brings a stream one
+/// event: a second `receive` throws.
 ///
 /// **Cancellation.** If a loop's task is cancelled when it asks for the next event, or its iterator is released, the
 /// event in hand counts as missed: it may not have been handled. If another loop goes on first, the event counts as
@@ -24,13 +24,13 @@
 /// **Errors.** Nobody learns what the loop's body throws or catches: the event counts as handled. The body is no
 /// handler of the hub's: interceptors, `slowAfter` and `propagating` end when the event is handed over.
 ///
-/// **Re-entrancy.** As in a handler, a wait in the loop's body does not include the events that its task has in hand.
-/// In a task that the body starts it does: there `drain` waits for the body. A loop in a `Task` that a voter has left
-/// behind waits for itself, too: use a `Task.detached` there.
+/// **Re-entrancy.** As in a handler, a wait in the loop's body does not include the events that its task has in hand. A
+/// wait in a task that the body starts does: there `drain` waits for the body. In a `Task` that a voter has left
+/// behind, a `drain` in a loop waits for that loop, too: use a `Task.detached` there.
 ///
 /// **Questions.** A stream takes only what is posted. `forEach` and questions pass it over, as they do a subscriber
 /// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. To call `receive` on it otherwise
-/// is an error, which is thrown unless a loop takes an event at that moment.
+/// throws, unless a loop takes an event at that moment.
 ///
 /// ```swift
 /// let stream = events.stream()
@@ -62,17 +62,17 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     let turn: StreamIteration
 
-    /// The next event; the one before is handled.
+    /// The next event; marks the one before as handled.
     ///
-    /// - Returns: `nil` once the subscription has ended; if the task is cancelled, that ends it.
+    /// - Returns: `nil` once the subscription has ended; a cancelled task ends it.
     /// - Complexity: O(1), and O(*n*) in the *n* events that a limit has dropped, apart from the waiting.
     public mutating func next() async -> Event? { await next(isolation: nil) }
 
-    /// The next event; the one before is handled.
+    /// The next event; marks the one before as handled.
     ///
     /// - Parameter actor: the caller's actor.
-    /// - Returns: `nil` once the subscription has ended; if the task is cancelled, that ends it.
-    /// - Complexity: O(1), and O(*n*) in the *n* events that a limit has dropped, apart from the waiting.
+    /// - Returns: as ``next()``.
+    /// - Complexity: as ``next()``.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Event? {
       if let event = await turn.next(until: nil) { return (event as! Event) }
       if Task.isCancelled { turn.node.terminate(as: .cancelled) }
@@ -99,9 +99,8 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   /// **Cancellation.** If the caller's task is cancelled it returns `nil`; the subscription goes on.
   ///
   /// - Parameters:
-  ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less it
-  ///     does not wait, and looks at what waits. It awaits a poster's closure that suspends, and interceptors, beyond
-  ///     that.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less it only looks at
+  ///     events that wait already. It waits longer for a poster's closure that suspends, and for interceptors.
   ///   - condition: whether the event is the one to return; by default any event is.
   /// - Returns: the event; `nil` at the deadline, on cancellation, and at the end of the stream.
   /// - Complexity: O(*n*) in the *n* events that it looks at or that a limit drops, apart from the waiting.
@@ -109,7 +108,7 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
     within duration: Duration? = nil, where condition: (Event) -> Bool = { _ in true }
   ) async -> Event? {
     let deadline = duration.flatMap { subscription.node.topic.deadlines.deadline(after: $0) }
-    // A condition may post, and others may post faster than this loop looks.
+    // Later events are left out: the condition may post, and others may post faster than this loop looks.
     let end = deadline?.isPast == true ? subscription.node.published : .max
     let turn = turn
     defer { turn.end(as: .handled) }
@@ -139,9 +138,9 @@ extension Subscribable {
   /// ```
   ///
   /// - Parameters:
-  ///   - id: identifies the stream. A later stream with an equal id replaces it and gets what waits, without a gap and
-  ///     without a repetition, while the older one is subscribed: a loop whose task is cancelled ends it. What the
-  ///     older stream's loop has in hand stays there, and the newer stream gets its first event when that is handled or
+  ///   - id: identifies the stream. A later stream with an equal id replaces this one and gets what waits, without gap
+  ///     or repetition, while this one is subscribed (a cancelled loop ends the subscription). The event that the older
+  ///     stream's loop has in hand stays there; the newer stream gets its first event when that one is handled or
   ///     missed.
   ///   - priority: higher is served first; 0 by default.
   ///   - mailbox: what to do when events come faster than the loop takes them; by default all of them wait. What a
@@ -165,9 +164,9 @@ extension Subscribable {
 
   /// The next event that is posted from now on and for which a condition holds.
   ///
-  /// It sees what is posted after it has begun, and what the owner of the events replays (`Events(replaying:)`): so
-  /// with a replay it waits until something *is* so, not until it becomes so. To post and await the answer, make a
-  /// stream first, and call its ``EventStream/next(within:where:)``.
+  /// It looks at events posted after this call, and at those that are replayed (`Events(replaying:)`): so with a replay
+  /// it waits until something *is* so, not until it becomes so. To post and await the answer, make a stream first, and
+  /// call its ``EventStream/next(within:where:)``.
   ///
   /// ```swift
   /// let ready = await registry.next(within: .seconds(2)) { $0 == .ready }
@@ -196,20 +195,21 @@ extension Subscribable {
 
 /// The state of one iterator, whose release marks the event in hand as handled.
 ///
-/// It does not keep the hub alive, and does not know the type of the events: code that is not specialized is long and
-/// slow.
+/// It does not keep the hub alive. It does not know the type of the events, because generic code that is not
+/// specialized is long and slow.
 final class StreamIteration {
   private let loop: StreamLoop
   fileprivate let node: SubscriptionNode
-  /// Retained, because the subscription ends when its subscriber is released.
+  /// The subscriber; retained, because its release ends the subscription.
   private let source: AnyObject
   private let worker: Worker
   /// The number of the notification in hand, unless another iterator has gone on.
   @exclusivity(unchecked)
   private var number: Int?
-  /// The task that has the event in hand, and the handler in which that task began to.
+  /// The task that has the event in hand.
   @exclusivity(unchecked)
   private var task: UInt64?
+  /// The handler in which that task took the event, if it did so in one.
   @exclusivity(unchecked)
   private var owner: HandlerContext?
 
@@ -222,7 +222,7 @@ final class StreamIteration {
 
   deinit { end() }
 
-  /// Marks the notification in hand as handled; in a cancelled task as missed, because it may not have been.
+  /// Marks the notification in hand as handled; in a cancelled task as missed, because it may be unhandled.
   func end(as fate: Notification.Fate = Task.isCancelled ? .expired : .handled) {
     worker.end()
     if let number { node.putDown(number, of: loop, as: fate) }
@@ -233,8 +233,8 @@ final class StreamIteration {
   /// Takes the next event.
   ///
   /// - Parameters:
-  ///   - deadline: when to give up; if that is past it does not wait.
-  ///   - end: the number of the first notification that it does not take.
+  ///   - deadline: when to give up; if it is past, the loop does not wait.
+  ///   - end: the number of the first notification that the loop does not take.
   /// - Returns: the event; `nil` at the deadline, on cancellation, and at the end.
   nonisolated(nonsending) func next(
     until deadline: Deadline?, before end: Int = .max
@@ -248,6 +248,8 @@ final class StreamIteration {
         number = taken
         if let event = await take(content, taken) { return event }
       case .wait(let waiter, let former):
+        // Another loop waits already: resumed, it finds this waiter in its place, and stops the program unless it gives
+        // up.
         former?.resume(false)
         let cancelAlarm = deadline?.schedule { waiter.resume(false) }
         let isWoken = await withTaskCancellationHandler {
@@ -258,7 +260,9 @@ final class StreamIteration {
         cancelAlarm?()
         let isAnotherThere = node.remove(waiter, of: loop)
         if Task.isCancelled { return nil }
+        // At the deadline, looks once more without waiting.
         mayWait = isWoken
+        // Another loop waits in this one's place: two wait for one event.
         if isAnotherThere, isWoken || deadline?.hasCome != true { stop() }
       case .pause: await Task.yield()
       case .over: return nil
@@ -276,6 +280,7 @@ final class StreamIteration {
       node.report(.failed, in: call, error: error)
     }
     let (event, late) = loop.close()
+    // Another loop may come while a handler runs only if this one's task is cancelled.
     if !late.isEmpty, !Task.isCancelled { stop() }
     for waiter in late { waiter.resume(true) }
     if fate != .handled { node.note(fate, of: number, in: loop) }
@@ -334,7 +339,7 @@ final class StreamSource<Event: Sendable>: EventReceiver, NamedSubscriber, @unch
   deinit { opened?.cancel() }
 
   func receive(_ event: Event) throws {
-    // Only while a loop takes a notification: nobody would look for any other event.
+    // Taken only while a loop takes a notification: no loop would look for any other event.
     guard loop.add(event) else {
       throw DelegateHub.ReplyError(
         description: """

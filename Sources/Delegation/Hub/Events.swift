@@ -1,6 +1,6 @@
 /// Events of one type, with closures, streams and objects as subscribers, where no protocol is needed.
 ///
-/// These are ``Delegates`` like any other, with all of their calls.
+/// `Events` are ``Delegates`` like any other, with all of their calls.
 ///
 /// ```swift
 /// let events = Events<RoomEvent>()
@@ -67,9 +67,8 @@ extension Subscribable {
 
   /// Calls a closure with an object and each event, until the object dies or the subscription is cancelled.
   ///
-  /// As ``observe(priority:id:mailbox:on:fileID:line:_:)``, but the subscription ends as a subscriber's does: the hub
-  /// does not keep the object alive. So the closure must not capture the object, which it is given. Several closures
-  /// can observe with the same object.
+  /// As ``observe(priority:id:mailbox:on:fileID:line:_:)``, but the hub does not keep the object alive. So the closure
+  /// must not capture the object, which it is given. Several closures can observe with the same object.
   ///
   /// **Order**, **Isolation** and **Errors.** As with ``observe(priority:id:mailbox:on:fileID:line:_:)``.
   ///
@@ -106,7 +105,8 @@ extension Subscribable {
   ///
   /// The event is the first that is posted from now on, or the oldest that is replayed (`Events(replaying:)`). The
   /// subscription ends when the closure has returned or thrown; cancel the subscription to end it before. Events that
-  /// are posted meanwhile are counted as cancelled. An event that an interceptor keeps from the closure is the one.
+  /// are posted meanwhile are counted as cancelled. If an interceptor keeps this event from the closure, the closure
+  /// gets none.
   ///
   /// **Isolation.** Works from any thread and from every handler. The closure runs as that of
   /// ``observe(priority:id:mailbox:on:fileID:line:_:)``.
@@ -195,7 +195,7 @@ final class OwnedObserver<Owner: AnyObject & Sendable, Event: Sendable>: BoundSu
 
 /// An observer's own subscription. Once on its closure's actor, the observer checks whether the subscription has ended.
 ///
-/// The observer retains its subscription, and the subscription the observer until it ends.
+/// The observer retains its subscription, and the subscription the observer until the subscription ends.
 extension SetOnce where Object == SubscriptionNode {
   /// Whether the closure may be called: not if the subscription has ended.
   fileprivate var mayCall: Bool { load()?.mayHandle ?? true }

@@ -1,18 +1,18 @@
 extension DelegateHub.Statistics {
-  /// One subscriber's part.
+  /// The counts of one subscriber.
   ///
   /// The texts of ``subscriber`` and ``site`` are made each time you read them, with the id's own `description`: the
   /// numbers alone cost nothing more. This value keeps the id that was given to `subscribe` in memory, but not a
   /// subscriber whose subscription has ended.
   public struct SubscriberStatistics: Sendable, Hashable {
     let id: Identity?
-    /// The subscriber's type, and the id it was subscribed with.
+    /// The subscriber's type, and its id if it has one.
     public var subscriber: String { subscription.node.name(with: id) }
-    /// Where in the source it subscribed.
+    /// Where in the source the subscriber was subscribed.
     public var site: String { subscription.node.site.description }
-    /// The subscription, by which it can be ended.
+    /// The subscription, which you can end.
     public let subscription: DelegateHub.Subscription
-    /// How many of its handlers are running, those of votes included.
+    /// How many of the subscriber's handlers are running, those of votes included.
     public let running: Int
     /// What became of the notifications addressed to it.
     public let counts: Counts
@@ -22,7 +22,7 @@ extension DelegateHub.Statistics {
     public var waiting: Int { counts.waiting }
   }
 
-  /// One protocol's part.
+  /// The counts of one protocol.
   public struct ProtocolStatistics: Sendable {
     /// The protocol's name.
     public let name: String
@@ -90,7 +90,8 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
 
   /// What a subscription has left, if anything.
   init?(leftOf node: SubscriptionNode) {
-    // At a deadline, so what exceeds a limit is counted as dropped, and stays: releasing it would run user code.
+    // This runs at a deadline: what exceeds a limit is counted as dropped, and stays, because releasing it would run
+    // user code.
     self.init(
       node,
       counts: node.contents.withLock {
@@ -121,7 +122,7 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
     let overview = topic.overview()
     let all = overview.nodes.map { DelegateHub.Statistics.SubscriberStatistics($0) }
     var counts = all.reduce(into: overview.counts) { $0 += $1.counts }
-    // Read afterwards, so that the totals include all that is done or in hand; the rest waits.
+    // Read last, so that the totals include all that is handled or in hand; the rest waits.
     let (posted, addressed) = topic.state.withLock { ($0.posted, $0.addressed) }
     counts.waiting = 0
     counts.waiting = max(0, addressed - counts.addressed)

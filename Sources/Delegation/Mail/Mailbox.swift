@@ -1,17 +1,18 @@
-/// How far one subscription is in its protocol's chain of notifications, and the account of those before.
+/// How far one subscription is in its protocol's chain of notifications, and what became of those before.
 ///
 /// At most one worker *attends* a mailbox at a time: it takes a notification, runs the handler outside
 /// the lock, reports the result and takes the next. A worker that finds a mailbox attended sets
 /// ``Flags/recheck`` and goes on to other subscriptions; the attending worker then looks again. So the
 /// subscriber handles one notification at a time, in the chain's order, and no worker waits for another.
 ///
-/// Invariant: a worker will see each notification that is posted and not taken. This is the attending worker (`recheck`
-/// is set, or its budget is not used up), a worker of the delivery that the post requested, or one of the executor's
-/// delivery in which the mailbox waits. For what was taken over or is replayed a worker is requested: at once, or, if
-/// the mailbox *follows* a replaced one, when the latter has no worker any more, or is cancelled.
+/// Invariant: some worker will see each notification that is posted and not taken: the attending worker (`recheck` is
+/// set, or its budget is not used up), a worker of the delivery that the post requested, or one of the executor's
+/// delivery in which the mailbox is *queued*. For notifications that were taken over or are replayed, a worker is
+/// requested at once. For a mailbox that *follows* a replaced one, a worker is requested when the replaced one's worker
+/// has left or its subscription is cancelled.
 ///
 /// The parameter `published` is the number of notifications that had been posted while the subscription was open. It is
-/// `nil` once the termination has begun: nothing more is taken then, because a replacement may have to take it over.
+/// `nil` once the termination has begun: then no worker takes more, because a replacement may have to take it over.
 struct Mailbox: Sendable {
   /// The first notification of the chain that was not taken, or the placeholder; `nil` after termination.
   var next: Notification?
@@ -19,9 +20,10 @@ struct Mailbox: Sendable {
   var position: Int
   /// `position - start` is how many notifications were addressed to the subscription and are not pending.
   ///
-  /// At first it is the number at which the subscription begins.
+  /// At first `start` is the number at which the subscription begins.
   var start: Int
-  /// How many notifications had been posted when it was subscribed: no poster waits for earlier, replayed ones.
+  /// How many notifications had been posted when the subscription began: no poster waits here for earlier, replayed
+  /// ones.
   ///
   /// A replacement takes this number over.
   var joined: Int
@@ -31,7 +33,7 @@ struct Mailbox: Sendable {
   private var dropped = 0
   /// How many of `dropped` have been reported.
   private var reported = 0
-  /// How many may wait.
+  /// How many notifications may wait.
   let limit: Int
   /// The number of the first notification that will not be handled, because the subscription ends before it.
   var end: Int
@@ -45,7 +47,6 @@ struct Mailbox: Sendable {
   /// none is.
   private(set) var inHand = -1
 
-  /// Whether a notification is in hand.
   var isHandling: Bool { inHand >= 0 }
 
   /// Whether the subscription's end is set.
@@ -77,17 +78,17 @@ struct Mailbox: Sendable {
 
   // MARK: Attending
 
-  /// How many notifications a worker handles in a row: with more it would keep a thread, an event loop or a queue from
-  /// other work for too long.
+  /// How many notifications a worker handles in a row: with more, the worker would keep a thread, an event loop or a
+  /// queue from other work for too long.
   static let mostHandledAtOnce = 256
 
   /// Begins to attend the mailbox, or queues it for a delivery, if a notification is pending and the mailbox is not
-  /// occupied.
+  /// ``Flags/occupied``.
   ///
   /// - Parameters:
   ///   - published: how many notifications had been posted while the subscription was open.
   ///   - flag: `attended` or `queued`.
-  /// - Returns: whether it did; a worker that attends goes on with ``proceed(published:taking:)``.
+  /// - Returns: whether the flag was set; a worker that attends goes on with ``proceed(published:taking:)``.
   mutating func attend(published: Int?, as flag: Flags = .attended) -> Bool {
     guard termination == nil, let published else { return false }
     if !flags.isDisjoint(with: .occupied) {
@@ -99,15 +100,15 @@ struct Mailbox: Sendable {
     return true
   }
 
-  /// Takes the first notification.
+  /// Takes the first notification, for a worker that begins to attend.
   ///
   /// - Parameters:
   ///   - published: as for ``attend(published:as:)``.
-  ///   - most: how many the worker takes before it leaves.
+  ///   - most: how many notifications the worker takes before it leaves.
   /// - Returns: what the attending worker does next.
   mutating func proceed(published: Int?, taking most: Int = mostHandledAtOnce) -> Step {
     guard termination == nil, let published, published > position else { return leave() }
-    // No other worker knows of what is beyond `most`: this one has to request another when it leaves.
+    // No other worker looks at what is beyond `most`: the flag has this one request another when it leaves.
     if published - position > most { flags.insert(.recheck) } else { flags.remove(.recheck) }
     budget = Int32(min(most, published - position))
     return take().map(Step.handle) ?? leave()
@@ -116,7 +117,7 @@ struct Mailbox: Sendable {
   /// Reports what became of the notification that was taken.
   ///
   /// - Parameters:
-  ///   - fate: what became of it.
+  ///   - fate: what became of the notification.
   ///   - published: as for ``attend(published:as:)``.
   /// - Returns: what the attending worker does next.
   @inline(__always)
@@ -130,7 +131,7 @@ struct Mailbox: Sendable {
     }
     guard termination == nil, let published, published > position else { return leave() }
     if budget > 0, let content = take() { return .handle(content) }
-    // Without `recheck`, the delivery for what was posted since has yet to look at this mailbox.
+    // Without `recheck`, the delivery of what was posted since has yet to come to this mailbox.
     return leave(as: flags.contains(.recheck) ? .more : .done, isCaughtUp: false)
   }
 
@@ -148,8 +149,8 @@ struct Mailbox: Sendable {
 
   /// Takes the next notification out of the chain.
   ///
-  /// Its last reference may be released here, under the lock. But its content is returned, and `next` keeps the
-  /// notification after it, so no user's `deinit` can run.
+  /// Its last reference may be released here, under the lock. No user's `deinit` can run then, because the content is
+  /// returned, and `next` retains the notification after it.
   private mutating func take() -> Notification.Content? {
     budget -= 1
     inHand = position
@@ -157,6 +158,7 @@ struct Mailbox: Sendable {
       next = next?.next
       position += 1
     }
+    // No poster waits here for a replayed notification.
     if position < joined {
       var content = next?.content
       content?.receipt = nil
@@ -170,16 +172,16 @@ struct Mailbox: Sendable {
   /// How many notifications are dropped in one section of the lock.
   static let mostDroppedAtOnce = 4096
 
-  /// Whether more wait than the limit allows, or the end is reached, beyond which some may wait.
+  /// Whether more wait than the limit allows, or the end is reached, and some may wait beyond it.
   @inline(__always)
   func mustDrop(published: Int?) -> Bool {
     guard let published else { return false }
     return published - position > limit || position >= end
   }
 
-  /// Drops the oldest that wait beyond the limit, by going on in the chain.
+  /// Drops the oldest notifications while more wait than the limit allows, by going on in the chain.
   ///
-  /// - Returns: what was dropped, if anything. If this is ``mostDroppedAtOnce``, there may be more.
+  /// - Returns: what was dropped, if anything. If ``mostDroppedAtOnce`` were dropped, there may be more.
   mutating func dropOldest(published: Int?) -> Remains? {
     guard let published, published - position > limit, termination == nil else { return nil }
     let count = min(published - position - limit, Self.mostDroppedAtOnce)
@@ -195,7 +197,7 @@ struct Mailbox: Sendable {
     return remains
   }
 
-  /// At the end: cancels what exceeds the limit, or all if nothing may replace the subscription.
+  /// Once the end is reached, cancels what waits beyond it: what exceeds the limit, or all with ``Flags/endsForGood``.
   ///
   /// - Returns: as ``dropOldest(published:)``.
   mutating func dropBeyondEnd(published: Int) -> Remains? {
@@ -221,7 +223,7 @@ struct Mailbox: Sendable {
 
   /// Takes over what is pending in a replaced subscription's mailbox, which ends.
   ///
-  /// If that one is attended, or follows another, the new mailbox *follows* it: see ``Flags/following``.
+  /// If the replaced mailbox is attended, or follows another, the new one *follows*: see ``Flags/following``.
   mutating func takeOver(from former: inout Mailbox) {
     if former.flags.contains(.attended) {
       former.flags.insert(.followed)
@@ -250,14 +252,14 @@ struct Mailbox: Sendable {
 
   // MARK: Looking in
 
-  /// Whether a notification that is not replayed waits here, or is in hand.
+  /// Whether a notification waits here or is in hand, and is not a replayed one.
   func hasPending(_ number: Int) -> Bool {
     number >= joined && (number == inHand || !hasEnded && number >= position)
   }
 
   /// The account of this subscription.
   ///
-  /// - Parameter published: how many notifications have been posted, or had been when it was terminated.
+  /// - Parameter published: how many notifications have been posted, or had been at the termination.
   /// - Returns: the account.
   func account(published: Int) -> Account {
     var account = Account()
@@ -278,18 +280,18 @@ struct Mailbox: Sendable {
 /// How a subscription is terminated.
 @usableFromInline
 enum Termination: Sendable {
-  /// It was cancelled, unsubscribed, or its hub was released.
+  /// The user cancelled or unsubscribed, or the hub was released.
   case cancelled
-  /// Its subscriber died.
+  /// The subscriber died.
   case expired
 }
 
 extension Mailbox {
-  /// A part of the chain that nobody will handle: released outside the lock, after ``passReceipts(upTo:by:)``.
+  /// Notifications that the subscription will not handle: released outside the lock, after ``passReceipts(upTo:by:)``.
   struct Remains: Sendable {
     private(set) var first: Notification?
     let count: Int
-    /// How many of the first notifications are replayed; no receipt of these counts the subscription.
+    /// How many of these notifications, at the beginning, are replayed: their receipts do not count the subscription.
     let exempt: Int
 
     /// Notes in the receipts of the first notifications that the subscriber does not handle them.
@@ -318,7 +320,8 @@ extension Mailbox {
     case handle(Notification.Content)
     /// Add the subscription to the delivery of its executor.
     case elsewhere
-    /// The mailbox is no longer attended; request another worker for what is pending, because others rely on it.
+    /// The mailbox is no longer attended; request another worker for what is pending, because workers that passed by
+    /// rely on that.
     case more
     /// The mailbox follows a replaced one, which is still attended.
     case later
@@ -330,28 +333,27 @@ extension Mailbox {
     case over
   }
 
-  /// The state of a mailbox.
   struct Flags: OptionSet, Sendable {
     let rawValue: UInt8
 
     /// A worker attends: it runs a handler or is about to take a notification; or a stream's loop has an event in hand.
     static let attended = Flags(rawValue: 1)
-    /// Another worker has found the mailbox occupied, and relies on another look.
+    /// Another worker found the mailbox occupied, and went on: this mailbox must be looked at again.
     static let recheck = Flags(rawValue: 2)
     /// No worker may begin before the worker of the replaced mailbox has left, or its subscription was cancelled.
     static let following = Flags(rawValue: 4)
-    /// The replacement's mailbox follows this one: the thread that removes this flag lets it begin.
+    /// The replacement's mailbox follows this one: the thread that removes this flag lets the replacement begin.
     static let followed = Flags(rawValue: 64)
     /// What is posted after the end is cancelled, and does not wait for a replacement.
     static let endsForGood = Flags(rawValue: 128)
-    /// It waits for its executor's delivery, or for its stream's loop, and counts as a worker of the hub.
+    /// The mailbox waits for its executor's delivery, or for its stream's loop, and counts as a worker of the hub.
     static let queued = Flags(rawValue: 8)
-    /// It has dropped something since it last had nothing pending.
+    /// The mailbox has dropped something since it last had nothing pending.
     static let dropping = Flags(rawValue: 16)
-    /// It has begun to drop, and that has not been reported.
+    /// The mailbox has begun to drop, and that has not been reported.
     static let unreported = Flags(rawValue: 32)
 
-    /// Why no worker may begin.
+    /// With any of these, no worker may begin.
     static let occupied: Flags = [.attended, .queued, .following]
   }
 }

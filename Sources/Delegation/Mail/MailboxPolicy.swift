@@ -5,23 +5,23 @@ extension DelegateHub {
   /// counted, for the subscriber and for its protocol. A limit bounds the hub's memory even if the subscriber hangs, as
   /// long as the hub gets a thread; not if ``DelegateHub/Subscription/finish()`` was called while something waited.
   ///
-  /// A full mailbox drops its oldest notification, whichever method that calls. So give what must not be dropped a
-  /// protocol of its own. That a mailbox begins to drop is an incident, ``DelegateHub/Incident/Kind/dropped``, unless
-  /// its limit is 1.
+  /// A full mailbox drops its oldest notification, whichever method it calls. So put methods whose calls must not be
+  /// dropped into another protocol. When a mailbox begins to drop, the hub reports
+  /// ``DelegateHub/Incident/Kind/dropped``, unless the limit is 1.
   ///
   /// ```swift
   /// hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
   /// ```
   public struct MailboxPolicy: Sendable, Hashable, CustomStringConvertible {
-    /// How many may wait; `nil` for any number.
+    /// How many notifications may wait; `nil` for any number.
     let limit: Int?
-    /// How many are handled until the subscription ends; `nil` for any number.
+    /// How many notifications are handled until the subscription ends; `nil` for any number.
     var most: Int?
 
-    /// All of them wait.
+    /// All notifications wait.
     public static let unbounded = MailboxPolicy(limit: nil)
 
-    /// At most a given number of them wait; if one more comes, the oldest is dropped.
+    /// At most a given number of notifications wait; if one more comes, the oldest is dropped.
     ///
     /// - Parameter limit: how many may wait; below 1 it stops the program when somebody subscribes.
     /// - Returns: the policy.
@@ -29,12 +29,12 @@ extension DelegateHub {
       MailboxPolicy(limit: limit)
     }
 
-    /// Only the latest one waits: ``dropOldest(limit:)`` with a limit of 1.
+    /// Only the latest notification waits: ``dropOldest(limit:)`` with a limit of 1.
     ///
-    /// What it drops is counted, but is no incident.
+    /// Drops are counted, but are no incident.
     public static let latest = dropOldest(limit: 1)
 
-    /// The policy, as one writes it.
+    /// The policy, as you write it.
     public var description: String {
       if self == .latest { return "latest" }
       guard let limit else { return "unbounded" }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The notifications of a protocol form a chain that ends in an empty placeholder. Posting fills the placeholder and
 /// appends a new one. Each subscription keeps a reference to the first notification that it has not taken, or to the
 /// placeholder. So a notification is stored once for all subscriptions, a slow subscription costs the others nothing,
-/// and when the last one moves on, the notification and its handler's captures are released.
+/// and when the last subscription moves on, the notification and its handler's captures are released.
 ///
 /// A subscription *passes* a notification once: when the handler has returned or thrown, or when the notification is
 /// dropped or discarded.
@@ -15,7 +15,7 @@ internal import Synchronization
 /// includes the notification, or by the last owner.
 @usableFromInline
 final class Notification: @unchecked Sendable {
-  /// What became of a notification that was taken.
+  /// What became of a notification that a subscription has taken.
   @usableFromInline
   enum Fate: Sendable {
     /// The handler returned.
@@ -85,7 +85,6 @@ final class Notification: @unchecked Sendable {
 }
 
 extension Notification.Handler {
-  /// Calls a subscriber.
   nonisolated(nonsending) func callAsFunction(
     _ reference: borrowing WeakReference
   ) async throws -> Notification.Fate {
@@ -104,10 +103,11 @@ extension Notification.Handler {
   }
 }
 
-/// What becomes of a notification that a caller waits for.
+/// What becomes of a notification, for the `notifyAndWait` that waits for it.
 @usableFromInline
 final class Receipt: Sendable {
-  /// Where it was posted: the topic's number, the notification's, and how many receipts the topic had before.
+  /// Where the notification was posted: the numbers of topic and notification, and how many receipts the topic had
+  /// before.
   typealias Position = (topic: Int, number: Int, order: Int)
 
   /// Set once, by ``open(at:addressees:)``; `nil` if the notification was posted to nobody.
@@ -116,7 +116,7 @@ final class Receipt: Sendable {
   private let admits: RecipientFilter?
   /// How many subscriptions have yet to pass the notification.
   let outstanding = AwaitedCount()
-  /// How many subscriptions it was addressed to, without those that are found not to conform.
+  /// How many subscriptions the notification was addressed to, without those found not to conform.
   let addressed = Atomic(0)
   let handled = Atomic(0)
   let failed = Atomic(0)
@@ -126,7 +126,7 @@ final class Receipt: Sendable {
 
   init(admitting admits: RecipientFilter?) { self.admits = admits }
 
-  /// Sets what to wait for.
+  /// Sets where the notification was posted, and how many subscriptions have yet to pass it.
   ///
   /// Called under the topic's lock, before any subscription can pass the notification.
   func open(at position: Position, addressees: Int) {
@@ -140,10 +140,10 @@ final class Receipt: Sendable {
   /// Must not be called under a lock.
   ///
   /// - Parameters:
-  ///   - fate: what became of it.
+  ///   - fate: what became of the notification.
   ///   - hasEndedInHand: whether the subscription is counted in ``endedInHand``.
   func pass(as fate: Notification.Fate, hasEndedInHand: Bool = false) {
-    // Before the fall: a thread that finds none outstanding finds all of them counted.
+    // All counts change before `outstanding` falls: a thread that finds none outstanding finds the counts complete.
     if hasEndedInHand { endedInHand.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
     switch fate {
     case .handled: handled.wrappingAdd(1, ordering: .relaxed)
@@ -168,7 +168,8 @@ final class Receipt: Sendable {
   var isPassed: Bool { outstanding.value == 0 }
 }
 
-/// The receipts of one protocol in the order of posting; those that all have passed are removed in batches.
+/// The receipts of one protocol in the order of posting; those that all subscriptions have passed are removed in
+/// batches.
 struct ReceiptQueue: Sendable {
   typealias Entry = (position: Receipt.Position, receipt: Receipt)
 
@@ -185,7 +186,8 @@ struct ReceiptQueue: Sendable {
     total += 1
   }
 
-  /// Notes that a call that has posted a receipt has returned; after many, removes the receipts that all have passed.
+  /// Notes that a call that has posted a receipt has returned; after many, removes the receipts that all subscriptions
+  /// have passed.
   ///
   /// - Returns: what to release outside the lock.
   /// - Complexity: O(1), amortised.
@@ -197,11 +199,11 @@ struct ReceiptQueue: Sendable {
     return entries
   }
 
-  /// The receipt with a number; `nil` if there is none, or all have passed it.
+  /// The receipt with a number; `nil` if there is none, or all subscriptions have passed it.
   ///
   /// - Parameters:
   ///   - number: the number.
-  ///   - key: which number of a position is meant; it grows from each receipt to the next.
+  ///   - key: gives the number of a position; the numbers grow from each receipt to the next.
   /// - Returns: the receipt.
   /// - Complexity: O(log *n*) in the number of receipts.
   func find(_ number: Int, by key: (Receipt.Position) -> Int) -> Receipt? {
@@ -211,7 +213,7 @@ struct ReceiptQueue: Sendable {
       if key(entries[middle].position) < number { low = middle + 1 } else { high = middle }
     }
     guard low < entries.count, key(entries[low].position) == number else { return nil }
-    // To wait for a passed receipt would cost as much as a delivery.
+    // A passed receipt is left out: to wait for it would cost as much as a delivery.
     return entries[low].receipt.isPassed ? nil : entries[low].receipt
   }
 }

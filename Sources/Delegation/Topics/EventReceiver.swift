@@ -1,17 +1,17 @@
-/// Something that receives events: what ``Events`` calls.
+/// An object that receives events, as a subscriber of ``Events``.
 ///
-/// An object can conform to it and subscribe as to any protocol. Closures and streams need no type of their own:
+/// Such an object subscribes as to any protocol. For a closure or a stream you need no type:
 /// ``Subscribable/observe(priority:id:mailbox:on:fileID:line:_:)`` and
 /// ``Subscribable/stream(id:priority:mailbox:fileID:line:)``.
 public protocol EventReceiver<Event>: AnyObject, Sendable {
-  /// What it receives.
+  /// The type of the events.
   associatedtype Event: Sendable
 
   /// Receives an event.
   ///
-  /// What it throws is reported to ``DelegateHub/Configuration/onIncident``.
+  /// A thrown error is reported to ``DelegateHub/Configuration/onIncident``.
   ///
   /// - Parameter event: the event.
-  /// - Throws: what the receiver has failed at.
+  /// - Throws: the reason why the receiver failed.
   func receive(_ event: Event) async throws
 }

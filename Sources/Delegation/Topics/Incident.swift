@@ -1,5 +1,5 @@
 extension DelegateHub {
-  /// Something that went wrong, for ``Configuration/onIncident``.
+  /// A fault that a hub reports to ``Configuration/onIncident``.
   ///
   /// ```swift
   /// let configuration = DelegateHub.Configuration(onIncident: { incident in
@@ -7,22 +7,22 @@ extension DelegateHub {
   /// })
   /// ```
   ///
-  /// Do not end the subscription of a gate that is late: a gate that is gone says nothing, and a vote without
-  /// `ofAtLeast:` is then true. <doc:FailingClosed> says what to do instead.
+  /// Do not unsubscribe a voter because it is late: a vote without `ofAtLeast:` is true if no voter is left.
+  /// <doc:FailingClosed> says what to do instead.
   ///
-  /// The text for the subscriber is made each time you read it. An incident keeps its error, and the id that was given
-  /// to `subscribe`, in memory. It does not keep a subscriber alive whose subscription has ended.
+  /// ``subscriber`` makes its text each time you read it. An incident keeps its error and the subscriber's id in
+  /// memory, but no subscriber whose subscription has ended.
   public struct Incident: Sendable, CustomStringConvertible {
     /// What went wrong.
     public let kind: Kind
-    /// The kind of call in which it went wrong; for ``Kind/unheard`` the call that noticed it.
+    /// The kind of call in which the fault happened; for ``Kind/unheard``, the call that found it.
     public let call: Call
     /// What the handler threw, if the kind is ``Kind/failed``.
     public internal(set) var error: (any Error)?
     /// How many notifications the mailbox has dropped since the last such incident, if the kind is
     /// ``Kind/dropped``; otherwise 0.
     public internal(set) var dropped = 0
-    /// How many were subscribed, if the kind is ``Kind/tooFew``; otherwise 0.
+    /// How many subscribers there were, if the kind is ``Kind/tooFew``; otherwise 0.
     public internal(set) var present = 0
     /// How many answers the rule needs, if the kind is ``Kind/tooFew``; otherwise 0.
     public internal(set) var needed = 0
@@ -31,14 +31,15 @@ extension DelegateHub {
     /// How long the handler had been running, by the hub's clock, if the kind is ``Kind/late``, ``Kind/slow`` or
     /// ``Kind/failed``; otherwise `nil`.
     ///
-    /// For ``Kind/late`` it counts from the question, or from the subscriber's turn; it is `nil` if the handler had not
-    /// begun, because its executor or the closure's actor was busy, or an interceptor had not called it. For
-    /// ``Kind/failed`` it is known only if ``Configuration/slowAfter`` is set: otherwise handlers are not measured.
+    /// For ``Kind/late``, the time counts from the question, or from the subscriber's turn. It is `nil` if the handler
+    /// had not begun, because its executor or the closure's actor was busy, or an interceptor had not called it. For
+    /// ``Kind/failed``, it is known only if ``Configuration/slowAfter`` is set: otherwise no handler is measured.
     public internal(set) var duration: Duration?
-    /// The subscription, with which you can remove the subscriber; for ``Kind/tooFew``, which concerns none, a
-    /// placeholder that has ended.
+    /// The subscriber's subscription, which you can end.
+    ///
+    /// For ``Kind/tooFew``, which concerns no subscriber, it is a placeholder that has ended.
     public let subscription: Subscription
-    /// When ``duration`` begins, if that is known.
+    /// The time from which ``duration`` counts, if it is known.
     var start: Duration?
     /// The task-locals of the call, once they are known.
     var context: TaskLocalPropagation.Context?
@@ -46,11 +47,11 @@ extension DelegateHub {
 
     /// The protocol's name.
     public var `protocol`: String { subscription.node.topic.name }
-    /// The subscriber's type, and the id it was subscribed with.
+    /// The subscriber's type, and its id if it has one.
     public var subscriber: String {
       kind == .tooFew ? "nobody" : subscription.node.name(with: id)
     }
-    /// Where in the source it subscribed.
+    /// Where in the source the subscriber was subscribed.
     public var site: String { subscription.node.site.description }
 
     /// What happened, in one line.
@@ -93,39 +94,41 @@ extension DelegateHub.Incident {
 
     /// A subscriber had not answered at a deadline.
     ///
-    /// It is reported at the deadline; ``DelegateHub/Statistics/Questions/late`` counts the handler when it ends. In
-    /// `collect` the caller is told as well, by ``DelegateHub/ReplyError/timedOut``.
+    /// The hub reports this at the deadline; ``DelegateHub/Statistics/Questions/late`` counts the handler when it ends.
+    /// The caller of a `collect` also gets ``DelegateHub/ReplyError/timedOut``.
     ///
-    /// If another object has taken the `id:` meanwhile, the incident names that object, although it was not asked. With
-    /// a deadline of zero nobody is asked, so nobody is late.
+    /// If another object has taken the `id:` meanwhile, the incident names that object, although that object was not
+    /// asked. With a deadline of zero nobody is asked, so nobody is late.
     case late
 
     /// A handler has been running for longer than ``DelegateHub/Configuration/slowAfter``, and still is.
     case slow
 
-    /// A mailbox has begun to drop notifications; it is reported again when the mailbox drops after the
-    /// subscriber has caught up.
+    /// A full mailbox has begun to drop notifications.
+    ///
+    /// The hub reports this again if the mailbox drops once more after the subscriber has caught up.
     ///
     /// A mailbox with a limit of 1, such as ``DelegateHub/MailboxPolicy/latest``, is meant to drop: its drops are
-    /// counted, and not reported.
+    /// counted, but not reported.
     case dropped
 
     /// A subscriber died before its subscription was ever called, though calls were made on its protocol.
     ///
-    /// Most often no reference has kept it alive, as in `hub.subscribe(Bouncer(), to: DoorDelegate.self)`, or only a
-    /// local variable, which keeps it until its last use and not until the end of the scope. It is reported once, when
-    /// the hub finds the dead subscriber, at a call or in a search for dead ones. It is not reported if another
-    /// subscriber of the same type, which the same line of the source has subscribed, was called before: that line
-    /// keeps its subscribers alive, so this one was released on purpose. Nor is an observer reported whose owner has
-    /// died, nor a stream. The hub remembers 64 such lines and types for each protocol; beyond them it reports each
-    /// subscriber that was not called itself.
+    /// Most often no reference kept the subscriber alive, as in `hub.subscribe(Bouncer(), to: DoorDelegate.self)`, or
+    /// only a local variable did, which lasts until its last use and not until the end of the scope.
+    ///
+    /// The hub reports a dead subscriber once, when a call or a search for dead ones finds it. It does not report a
+    /// subscriber if another of the same type, subscribed by the same line of the source, was called: that line keeps
+    /// its subscribers alive, so this one was released on purpose. It remembers 64 such lines and types for each
+    /// protocol; beyond them it reports each uncalled subscriber. It never reports a stream, nor an observer whose
+    /// owner has died.
     case unheard
 
     /// A rule needs more answers than there are subscribers to ask, so it always refuses.
     ///
-    /// For example, `.unanimous(ofAtLeast: 2)` with one subscriber. It is reported once for each needed number, until
-    /// so many are subscribed; 64 such numbers are remembered, and further ones are not reported. A stream counts as a
-    /// subscriber here, as does a subscriber that does not conform to what `conforming(to:)` names.
+    /// For example, `.unanimous(ofAtLeast: 2)` with one subscriber. The hub reports each needed number once, until so
+    /// many are subscribed. It remembers 64 numbers, and reports no further ones. Streams count as subscribers here,
+    /// and so do subscribers that do not conform to what `conforming(to:)` names.
     case tooFew
 
     /// The kind's name.
@@ -156,6 +159,5 @@ extension DelegateHub.Incident {
   }
 }
 
-/// Which of the hub's calls a handler runs for.
 @usableFromInline
 typealias CallKind = DelegateHub.Incident.Call

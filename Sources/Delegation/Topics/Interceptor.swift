@@ -2,27 +2,28 @@ extension DelegateHub {
   /// Runs around handlers: to trace them, to measure them, to bind task-locals, or to keep them from running.
   ///
   /// A hub calls its interceptors for each handler of each call, except a `forEach` that awaits nothing; the first
-  /// interceptor is the outermost. What an interceptor does concerns this handler only. For a stream it ends when the
-  /// event is handed over: the loop's body is not within it.
+  /// interceptor is the outermost. What an interceptor does concerns this handler only. For a stream, it runs until the
+  /// loop gets the event, and not around the loop's body.
   ///
   /// **Order.** An interceptor runs after the one before it has called `next`, and goes on when the handler and the
   /// interceptors after it have returned. The caller of a question gets the answer after that.
   ///
-  /// **Isolation.** It runs where a handler that awaits would: on the hub's executor or the subscription's, on no
-  /// actor, also for a handler on the main actor; for `forEach` where its caller runs. Task-locals that it binds around
-  /// `next` are seen by the handler and by the tasks that the handler starts, and by nobody else. The task-locals of
-  /// ``Configuration/propagating``, and for questions all of the caller's, are bound around the interceptor.
+  /// **Isolation.** An interceptor runs on the hub's executor or the subscription's, on no actor, even if the handler
+  /// runs on the main actor; for `forEach`, where its caller runs. Only the handler, and the tasks that it starts, see
+  /// the task-locals that an interceptor binds around `next`. The interceptor sees the task-locals of
+  /// ``Configuration/propagating``, and for questions all of the caller's.
   ///
-  /// **Re-entrancy.** It may call the hub. A wait in it, such as ``DelegateHub/drain(within:)``, is a wait of the
-  /// handler. If it calls `next` in ``DelegateHub/delayingDrain(fileID:line:_:)``, a handler that drains that hub waits for ever.
+  /// **Re-entrancy.** An interceptor may call the hub. If it waits, as by ``DelegateHub/drain(within:)``, its handler
+  /// counts as waiting. If it calls `next` in ``DelegateHub/delayingDrain(fileID:line:_:)``, a handler that drains that
+  /// hub waits for ever.
   ///
-  /// **Cancellation.** It is cancelled as the handler is. An interceptor that blocks or never returns is *slow* and
-  /// *late*, as such a handler is, and harms no other handler.
+  /// **Cancellation.** An interceptor is cancelled when its handler is. One that blocks or never returns is *slow* and
+  /// *late* like such a handler, and harms no other handler.
   ///
-  /// **Lifetime.** The running handler keeps the subscriber alive, and an interceptor does not. `next` finds out
-  /// whether the subscriber has died. At a deadline, a subscriber for which an interceptor runs is late.
+  /// **Lifetime.** A running handler keeps its subscriber alive; an interceptor does not. So `next` checks whether the
+  /// subscriber has died. At a deadline, a subscriber for which an interceptor runs is late.
   ///
-  /// With interceptors, a question that awaits nothing is asked like one that awaits.
+  /// With interceptors, a question whose closure awaits nothing is asked like one whose closure awaits.
   ///
   /// ```swift
   /// struct Timing: DelegateHub.Interceptor {
@@ -44,13 +45,13 @@ extension DelegateHub {
   public protocol Interceptor: Sendable {
     /// Runs around a handler, which it calls with `next`.
     ///
-    /// If it does not call `next`, the handler does not run. A question then counts what `absent:` says; without
-    /// `absent:`, and in `collect`, it counts the subscriber as not there. A notification counts as passed over. A
-    /// second call of `next` runs nothing, and returns what the first one did. `next` checks again whether the
-    /// subscription has ended or the outcome is decided: then the handler is not called either.
+    /// If the interceptor does not call `next`, the handler does not run. A question then counts what `absent:` says;
+    /// without `absent:`, and in `collect`, it leaves the subscriber out. A notification counts as passed over. A
+    /// second call of `next` runs nothing, and returns what the first call did. `next` does not call the handler if the
+    /// subscription has ended or the outcome is decided.
     ///
     /// - Parameters:
-    ///   - call: which handler it is.
+    ///   - call: the handler that is about to run.
     ///   - next: runs the interceptors after this one, and the handler.
     /// - Returns: what became of the handler, for the interceptor before this one. What the handler returned or
     ///   threw goes to the caller untouched, whatever is returned here.
@@ -61,7 +62,7 @@ extension DelegateHub {
 
   /// A handler that is about to run, for an ``Interceptor``.
   ///
-  /// It does not keep a subscriber alive whose subscription has ended.
+  /// This value keeps no subscriber alive whose subscription has ended.
   public struct HandlerCall: Sendable {
     /// The kind of call.
     public let call: Incident.Call
@@ -80,9 +81,9 @@ extension DelegateHub {
 
     /// The protocol's name.
     public var `protocol`: String { subscription.node.topic.name }
-    /// The subscriber's type, and the id it was subscribed with; the text is made each time it is read.
+    /// The subscriber's type, and its id if it has one; the text is made each time you read it.
     public var subscriber: String { subscription.node.name(with: identity) }
-    /// The id it was subscribed with, if one was given.
+    /// The subscriber's id, if it has one.
     public var id: (any Hashable & Sendable)? { identity?.value }
   }
 

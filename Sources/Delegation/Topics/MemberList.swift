@@ -9,14 +9,15 @@ struct MemberList: Sendable {
   /// The version of the last merge, which has made `ordered`.
   private var merged = 0
   private var ordered: [SubscriptionNode] = []
-  /// The subscriptions that were added since that merge.
+  /// The subscriptions that were added since the last merge.
   private var added: [SubscriptionNode] = []
-  /// How many have ended since the last merge.
+  /// How many subscriptions have ended since the last merge.
   private(set) var endedCount = 0
-  /// The last version that added a subscription elsewhere than at the end; a merge sorts if it is later than `merged`.
+  /// The last version that added a subscription which is not last in order; a merge sorts if this is later than
+  /// `merged`.
   private var lastDisorder = 0
 
-  /// `ordered`, if nothing has changed since that merge.
+  /// `ordered`, if nothing has changed since the last merge.
   private(set) var snapshot: [SubscriptionNode]? = []
 
   mutating func add(_ node: SubscriptionNode) {
@@ -31,14 +32,13 @@ struct MemberList: Sendable {
     added.append(node)
   }
 
-  /// Notes that a subscription has ended.
   mutating func noteEnd() {
     version += 1
     snapshot = nil
     endedCount += 1
   }
 
-  /// Empties the list, as nobody is subscribed.
+  /// Empties the list, once nobody is subscribed.
   ///
   /// - Returns: what was in it, for the caller to release outside the lock.
   mutating func removeAll() -> Removed {
@@ -51,11 +51,11 @@ struct MemberList: Sendable {
 
   /// Merges a copy that was taken under the lock: drops ended subscriptions, and sorts if the order may have changed.
   ///
-  /// - Returns: all in order.
+  /// - Returns: the subscriptions in order.
   /// - Complexity: O(*n*), or O(*n* log *n*) if it sorts.
   mutating func merge() -> [SubscriptionNode] {
     var nodes: [SubscriptionNode] = []
-    // The last added subscription of each place.
+    // The subscription that was added last at each place.
     lazy var last = Dictionary(added.map { ($0.serial, $0) }, uniquingKeysWith: { $1 })
     // A replaced subscription stays until its replacement is in the list: callers find the replacement by the serial
     // number.
@@ -64,7 +64,7 @@ struct MemberList: Sendable {
     }
     if endedCount > 0 {
       nodes.reserveCapacity(ordered.count)
-      // Appends runs: to append one by one takes twice as long.
+      // Whole runs are appended: one by one takes twice as long.
       var start = 0
       for index in ordered.indices where !stays(ordered[index]) {
         nodes += ordered[start..<index]
@@ -79,7 +79,7 @@ struct MemberList: Sendable {
     return ordered
   }
 
-  /// Puts a merged copy back, unless another merged copy was put back since it was taken.
+  /// Puts a merged copy back, unless another one was put back since `copy` was taken.
   ///
   /// - Parameter copy: the copy; afterwards the former list, for the caller to release outside the lock.
   mutating func put(_ copy: inout MemberList) {
@@ -91,7 +91,6 @@ struct MemberList: Sendable {
     if version == merged { snapshot = ordered }
   }
 
-  /// Subscriptions in order.
   static func sorted(_ nodes: some Sequence<SubscriptionNode>) -> [SubscriptionNode] {
     let nodes = Array(nodes)
     return indices(of: nodes.map { $0.order }).map { nodes[$0] }
@@ -99,7 +98,7 @@ struct MemberList: Sendable {
 
   typealias Order = (priority: Int, serial: Int)
 
-  /// The indices in order; shared, because each instance of a sort is much code.
+  /// Sorts indices by order; one function for all, because each specialization of `sorted` is much code.
   static func indices(of orders: [Order]) -> [Int] {
     orders.indices.sorted { precedes(orders[$0], orders[$1]) }
   }

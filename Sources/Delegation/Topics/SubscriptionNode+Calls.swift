@@ -2,16 +2,16 @@ public import Synchronization
 
 /// How the calls of a subscription are counted.
 extension SubscriptionNode {
-  /// Counts a running question, unless none may start.
+  /// Counts a question as running, unless none may start.
   @inlinable
   func beginCall() -> Bool {
     let word = countCall()
     return word & Bits.special == 0 || goOnWithCall(since: word)
   }
 
-  /// Counts a running question.
+  /// Counts a question as running.
   ///
-  /// - Returns: the state before.
+  /// - Returns: `state` before that.
   @inlinable
   @inline(__always)
   func countCall() -> UInt64 {
@@ -25,7 +25,7 @@ extension SubscriptionNode {
     if word & (Bits.awaited | Bits.terminated) != 0 { noteEnd(word) }
   }
 
-  /// Settles an ended subscription, and resumes waiters, after the end of a handler.
+  /// After the end of a handler, settles the subscription if it has ended, and resumes tasks that wait.
   @inline(never)
   @usableFromInline
   func noteEnd(_ word: UInt64) {
@@ -39,7 +39,7 @@ extension SubscriptionNode {
     return asked + contents.withLock { $0.mailbox.isHandling ? 1 : 0 }
   }
 
-  /// Sets or clears `awaited`, with which the end of a handler resumes waiters.
+  /// Sets or clears `awaited`: if set, the end of a handler resumes waiting tasks.
   ///
   /// Called under the lock of the topic's waiters.
   func setAwaited(_ isAwaited: Bool) {
@@ -55,24 +55,24 @@ extension SubscriptionNode {
 extension SubscriptionNode {
   /// The subscriber, for a question.
   ///
-  /// - Returns: `nil` if the subscriber is not among the recipients, or has died, which terminates the subscription.
+  /// - Returns: `nil` if the subscriber is not among the recipients, or has died.
   @_alwaysEmitIntoClient @inline(__always)
   func subscriber<P>(in recipients: Recipients<P>, for call: CallKind) -> P? {
     if let subscriber = recipients.load(reference) {
       noteCalled()
       return subscriber
     }
+    // If the subscriber has died, this terminates the subscription.
     _ = object(for: call)
     return nil
   }
 
-  /// Whether there is an executor among the options.
   @inlinable
   var hasExecutor: Bool { state.load(ordering: .relaxed) & Bits.hasExecutor != 0 }
 
-  /// The executor of its handlers, if one was named.
+  /// The executor that was named for the handlers, if any.
   var executor: (any TaskExecutor)? {
-    // The bit spares most subscriptions the lock.
+    // Most subscriptions have none, and need no lock to say so.
     hasExecutor ? contents.withLock { $0.options?.executor } : nil
   }
 
@@ -107,7 +107,7 @@ extension SubscriptionNode {
   ///
   /// Must not be called under a lock.
   ///
-  /// - Parameter call: the call that looks for it, if there is one.
+  /// - Parameter call: the call that looks for the subscriber, if there is one.
   /// - Returns: `nil` if the subscriber has died, which terminates the subscription.
   @usableFromInline
   func object(for call: CallKind?) -> AnyObject? {
@@ -116,14 +116,13 @@ extension SubscriptionNode {
     return object
   }
 
-  /// Whether a question would reach the subscriber, or the replacement's: calls may start, and the subscriber is alive
-  /// and conforms.
+  /// Whether a question would reach a live subscriber that conforms: this subscription's, or its replacement's.
   ///
-  /// A dead subscriber's subscription ends as expired. Must not be called under a lock.
+  /// If the subscriber has died, its subscription ends as expired. Must not be called under a lock.
   ///
   /// - Parameters:
   ///   - admits: whether an object conforms to further protocols; `nil` for none.
-  ///   - call: the call that looks for it, if there is one.
+  ///   - call: the call that looks for the subscriber, if there is one.
   /// - Returns: whether it would.
   @usableFromInline
   func isReached(by admits: RecipientFilter?, endingIn call: CallKind?) -> Bool {
@@ -181,7 +180,7 @@ extension SubscriptionNode {
 
   /// Notes that the subscriber is called.
   ///
-  /// Except for the first time, it only loads the state.
+  /// After the first time, this only loads `state`.
   @inlinable
   @inline(__always)
   func noteCalled() {
@@ -196,12 +195,12 @@ extension SubscriptionNode {
   }
 }
 
-/// What is counted of the questions that a subscription was asked.
+/// How the questions to a subscription are counted.
 ///
-/// A call that begins counts as asked and as running, by one addition to `state`. An answered call is only subtracted
-/// from the running ones: what was asked and does not run counts as answered. Every other end is subtracted as well,
-/// and noted in `corrections`, under the lock of the contents. So a reader under that lock sees each question exactly
-/// once.
+/// One addition to `state` counts a call that begins as asked and as running. The call's end subtracts it from the
+/// running ones; a call that was asked and does not run counts as answered. A call that failed, was abandoned or was
+/// late is moved to that count in `corrections`, in the section of the contents' lock that ends it. So a reader under
+/// that lock sees each question exactly once.
 extension SubscriptionNode {
   /// What became of the questions so far.
   var questions: QuestionAccount { contents.withLock(questions) }
@@ -218,8 +217,8 @@ extension SubscriptionNode {
 
   /// Decides whether a counted call may begin, if `state` has special bits.
   ///
-  /// - Parameter word: the state before.
-  /// - Returns: whether it may begin; if not, it is no longer counted.
+  /// - Parameter word: `state` before the call was counted.
+  /// - Returns: whether the call may begin; if not, it is no longer counted.
   @usableFromInline
   func goOnWithCall(since word: UInt64) -> Bool {
     if mayBegin(in: word) { return true }
@@ -236,7 +235,7 @@ extension SubscriptionNode {
   private func mayBegin(in word: UInt64) -> Bool {
     if word & Bits.terminated != 0 { return false }
     if word & Bits.stream != 0 {
-      // In this order, so that statistics which are read in between show nothing that waits.
+      // In this order: statistics that are read between the two sections show no waiting notification.
       contents.withLock { $0.mailbox.passOverQuestion() }
       topic.state.withLock { $0.addQuestion() }
       return false
@@ -247,11 +246,11 @@ extension SubscriptionNode {
 
   /// Moves a part of the count of asked questions from `state` to `corrections`.
   ///
-  /// Not inlined: that would make each call dearer.
+  /// Not inlined, because it is rare: its code would make each call dearer.
   @inline(never)
   private func makeRoom() {
     correct { account in
-      // A part only: calls that run may turn out not to have been asked, and are subtracted again.
+      // Only a part is moved: a running call that turns out not to have been asked is subtracted from this count.
       let some = Bits.full / 2
       guard state.load(ordering: .relaxed) & Bits.full != 0 else { return }
       state.wrappingSubtract(some, ordering: .relaxed)
@@ -283,7 +282,7 @@ extension SubscriptionNode {
   /// Notes that a call has ended, and reports what its handler threw, if that is given.
   @inline(never)
   func endCall(as end: CallEnd, throwing failure: (any Error)?, in call: CallKind) {
-    // First: the last call of an ended subscription releases its id.
+    // Reported first: the last call of an ended subscription releases the id.
     if let failure { report(.failed, in: call, error: failure) }
     endCall(as: end)
   }
@@ -299,14 +298,14 @@ extension SubscriptionNode {
 
   /// Whether a subscriber that had not answered at the deadline is late: not if it is gone, or does not conform.
   ///
-  /// The subscription of a dead subscriber does not end here: this could take long, and the caller is to go on.
+  /// A dead subscriber's subscription is not ended here: that could take long, and the caller is to go on.
   ///
   /// - Parameters:
   ///   - admits: whether a subscriber conforms; `nil` for all.
   ///   - call: the kind of call.
   ///   - start: when the question began; `nil` if nothing is to be reported.
   ///   - begun: the subscriptions whose handlers have begun; only incidents of these have a duration.
-  /// - Returns: whether it is.
+  /// - Returns: whether the subscriber is late.
   @usableFromInline
   func isLate(
     admittedBy admits: RecipientFilter?, in call: CallKind, notingSince start: Duration?,

@@ -1,20 +1,21 @@
-/// How a stream's loop does the work of a worker.
+/// How the loop over a stream takes notifications itself, instead of a worker.
 ///
-/// The loop *attends* the mailbox while it has an event *in hand*: until it *puts the event down*, when it asks for the
-/// next one, or its iterator is released.
+/// The loop *attends* the mailbox while it has a notification *in hand*: from taking it until *putting it down*, when
+/// the loop asks for the next one or its iterator is released. A mailbox is *queued* while its loop is to take
+/// something.
 ///
-/// Invariant: a mailbox with something pending is queued, unless it is attended, or a delivery has yet to look at it. A
-/// mailbox that is attended or queued counts as a worker of the hub.
+/// Invariant: a mailbox with something pending is attended or queued, or a delivery has yet to look at it. An attended
+/// or queued mailbox counts as one worker of the hub.
 extension SubscriptionNode {
   /// What a loop does next.
   enum Pull: Sendable {
     /// Runs the handler.
     case take(Notification.Content, number: Int)
-    /// Lets others go first, and asks again.
+    /// Lets other tasks run, then pulls again.
     case pause
-    /// Waits, and asks again; another loop that waited is resumed, for two may not wait.
+    /// Waits, then pulls again; resumes another loop that already waits, because two must not wait.
     case wait(Waiter, insteadOf: Waiter?)
-    /// Ends: nothing is there that it may take or wait for, or its task is cancelled.
+    /// Ends: the loop may take and await nothing more, or its task is cancelled.
     case over
   }
 
@@ -22,12 +23,12 @@ extension SubscriptionNode {
   ///
   /// - Parameters:
   ///   - loop: the stream's loop.
-  ///   - end: the number of the first notification that it does not take.
-  ///   - mayWait: whether it waits if nothing is pending.
+  ///   - end: the number of the first notification that the loop does not take.
+  ///   - mayWait: whether the loop waits if nothing is pending.
   /// - Returns: what the loop does next.
   func pull(_ loop: StreamLoop, before end: Int, waiting mayWait: Bool) -> Pull {
     update(loop) { contents, published, former in
-      // Checked under the lock: another loop may have begun since the task was cancelled.
+      // Checked under the lock, so that a cancelled loop puts nothing down that another loop has taken since.
       if Task.isCancelled { return .over }
       if let waiter = loop.waitForTaking() { return .wait(waiter, insteadOf: nil) }
       former = contents.putDown(as: .handled, published)
@@ -59,7 +60,8 @@ extension SubscriptionNode {
     }
   }
 
-  /// Changes what a loop has in hand; if it puts something down, does what follows the end of a handler.
+  /// Runs `body`, which changes what the loop has in hand; if `body` puts something down, does what follows a handler's
+  /// end.
   private func update<Result: Sendable>(
     _ loop: StreamLoop, _ body: (inout Contents, Int?, inout StreamLoop.Hand?) -> Result
   ) -> Result {
@@ -98,7 +100,7 @@ extension SubscriptionNode {
     }
   }
 
-  /// Resumes a loop that waits, because nothing more comes.
+  /// Resumes the loop if it waits, because nothing more comes.
   ///
   /// Must not be called under a lock.
   func wake(_ loop: StreamLoop?) {
@@ -116,6 +118,7 @@ extension SubscriptionNode.Contents {
   ) -> StreamLoop.Hand? {
     guard var hand = options?.loop?.hand.take() else { return nil }
     if hand.fate == .handled { hand.fate = fate }
+    // Takes nothing: `pull` has taken with a budget of one.
     _ = mailbox.advance(after: hand.fate, published: published)
     return hand
   }

@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// How a subscription's mailbox is looked into and changed.
 extension SubscriptionNode {
-  /// How many notifications have been posted, up to the subscription's end; `nil` if it is not open.
+  /// How many notifications have been posted, up to the subscription's end; `nil` if the subscription is not open.
   ///
-  /// Called under the lock of the contents: a count that was read before could miss notifications for which another
-  /// worker has set ``Mailbox/Flags/recheck``. The count is loaded before the state, so that it includes nothing that
-  /// was posted after the termination.
+  /// Called under the lock of the contents: a count loaded before that could miss notifications for which another
+  /// worker has set ``Mailbox/Flags/recheck``. The count is loaded before `state`, so it includes nothing that was
+  /// posted after the termination.
   func published(to mailbox: borrowing Mailbox) -> Int? {
     let published = topic.published.load(ordering: .acquiring)
     return isOpen ? min(published, mailbox.end) : nil
@@ -17,16 +17,16 @@ extension SubscriptionNode {
 
   /// Changes the contents, after the mailbox has dropped what exceeds its limit.
   ///
-  /// What was dropped is reported and released outside the lock. A flood is dropped in pieces, because a thread that
-  /// subscribes a replacement holds the topic's lock, for which posters wait, while it waits for this lock. The pieces
-  /// are released after the loop: to release is slower than to post, so that the loop might never end.
+  /// The dropped notifications are reported and released outside the lock. A flood is dropped in pieces, one a section:
+  /// a thread that subscribes a replacement waits for this lock while it holds the topic's, for which posters wait. The
+  /// pieces are released after the loop: to release is slower than to post, so otherwise the loop might never end.
   func dropThenChange<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
     var (pieces, id) = ([Mailbox.Remains](), Identity?.none)
     while true {
       let (result, piece) = contents.withLock { contents -> (Result?, Mailbox.Remains?) in
         var published = published(to: contents.mailbox)
         let mustDrop = contents.mailbox.mustDrop(published: published)
-        // Read here: the subscription may end before the drops are reported.
+        // The id is read here, because the subscription may end before the drops are reported.
         if mustDrop { id = contents.options?.id }
         let piece = mustDrop ? drop(from: &contents.mailbox, &published) : nil
         if piece?.count == Mailbox.mostDroppedAtOnce { return (nil, piece) }
@@ -39,10 +39,12 @@ extension SubscriptionNode {
     }
   }
 
+  /// Drops what exceeds the limit or, once the end is reached, what is beyond it; `published` then becomes the end.
+  ///
   /// Not inlined, because `dropThenChange` has many copies.
   @inline(never)
   private func drop(from mailbox: inout Mailbox, _ published: inout Int?) -> Mailbox.Remains? {
-    // Read before `isOpen`: what is posted after an end is not addressed to the subscription.
+    // Loaded before `isOpen`, so that it includes nothing posted after the termination.
     let all = self.published
     guard mailbox.position >= mailbox.end else { return mailbox.dropOldest(published: published) }
     guard isOpen else { return nil }
@@ -50,7 +52,7 @@ extension SubscriptionNode {
     return mailbox.dropBeyondEnd(published: all)
   }
 
-  /// Passes the receipts of what was dropped, and reports the drops; not inlined, either.
+  /// Notes the drops in the notifications' receipts, and reports them; not inlined, like `drop`.
   @inline(never)
   private func release(_ pieces: [Mailbox.Remains], of id: Identity?) {
     var last: TaskLocalPropagation.Context?
@@ -59,7 +61,7 @@ extension SubscriptionNode {
     if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last, with: id) }
   }
 
-  /// Whether a receipt's notification waits here, or is in hand.
+  /// Whether the notification of a receipt waits here, or is in hand.
   func hasPending(_ receipt: Receipt) -> Bool {
     guard let position = receipt.position, position.topic == topic.number else { return false }
     return contents.withLock { $0.mailbox.hasPending(position.number) }
@@ -68,8 +70,8 @@ extension SubscriptionNode {
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
     dropThenChange { contents, number in
-      // The number by which drops were decided, so that no more seem to wait than may. What is posted after the end
-      // that `finish()` sets waits, too.
+      // Drops were decided by `number`: with it, no more seem to wait than the limit allows. After `finish()`, what is
+      // posted beyond the end waits, too.
       let published = contents.mailbox.isFinishing ? nil : number
       return contents.mailbox.account(published: published ?? self.published)
     }
@@ -79,9 +81,9 @@ extension SubscriptionNode {
 /// What workers do with a subscription's mailbox.
 extension SubscriptionNode {
   /// Begins to attend the mailbox, if a notification is pending and nobody attends it; queues the mailbox instead if
-  /// the subscription is served elsewhere.
+  /// another executor or a stream's loop serves it.
   ///
-  /// - Parameter executorID: where the worker runs; `nil` if it has no executor of its own.
+  /// - Parameter executorID: where the worker runs; `nil` if the worker has no executor of its own.
   /// - Returns: what the worker does next.
   func attend(on executorID: ObjectIdentifier?) -> Mailbox.Step {
     guard isOpen else { return .done }
@@ -108,34 +110,33 @@ extension SubscriptionNode {
     guard mailbox.attend(published: published) else { return false }
     let word = state.bitwiseOr(Bits.attended, ordering: .sequentiallyConsistent).oldValue
     if word & Bits.terminated == 0 { return true }
-    // The thread that has terminated the subscription meanwhile found the mailbox unattended.
+    // Another thread terminated the subscription first, and took the mailbox for unattended.
     _ = leave(after: mailbox.proceed(published: nil))
     return false
   }
 
-  /// Takes the mailbox out of its delivery, for a worker that counts it off when it is done.
+  /// Takes the mailbox out of its executor's delivery; the worker that calls this counts it off when done with it.
   ///
-  /// - Returns: whether it was in the delivery: not if the subscription has ended.
+  /// - Returns: whether the mailbox was in the delivery: not if the subscription has ended.
   func leaveDelivery() -> Bool {
     contents.withLock { $0.mailbox.flags.remove(.queued) != nil }
   }
 
-  /// Reports a notification's fate, and passes its receipt; see ``Mailbox/advance(after:published:)``.
+  /// Reports a notification's fate, also to its receipt; see ``Mailbox/advance(after:published:)``.
   @inline(__always)
   func advance(after fate: Notification.Fate, passing receipt: Receipt? = nil) -> Mailbox.Step {
     let (step, left) = contents.withLock { contents -> (Mailbox.Step, UInt64) in
       let step = contents.mailbox.advance(after: fate, published: published(to: contents.mailbox))
       return (step, leave(after: step))
     }
-    // First: `followUp` may release the subscriber, whose `deinit` may take long.
+    // The receipt is first: `followUp` may release the subscriber, whose `deinit` may take long.
     receipt?.pass(as: fate, hasEndedInHand: left & Bits.endedInHand != 0)
     return followUp(step, left)
   }
 
   /// Whether the handler of a notification that was taken may begin.
   ///
-  /// It may after a replacement, because what was taken is not the replacement's; not once the subscription is
-  /// cancelled.
+  /// After a replacement it may, because the replacement does not get what was taken. After a cancellation it may not.
   var mayHandle: Bool {
     state.load(ordering: .sequentiallyConsistent) & (Bits.terminated | Bits.stillHandles)
       != Bits.terminated
@@ -146,8 +147,7 @@ extension SubscriptionNode {
     if state.load(ordering: .relaxed) & Bits.called == 0, reference.isAlive { noteFirstCall() }
   }
 
-  /// Takes the fate of a notification whose handler has not thrown: a subscription whose subscriber was found dead
-  /// ends.
+  /// Ends the subscription if a handler found the subscriber dead; returns the notification's fate as it is.
   func fate(of fate: Notification.Fate, in call: CallKind) -> Notification.Fate {
     if fate == .expired { terminate(as: .expired, in: call) }
     return fate
@@ -163,10 +163,10 @@ extension SubscriptionNode {
     return state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent).oldValue
   }
 
-  /// Does what follows an update of the mailbox, outside the lock.
+  /// Does what follows a change of the mailbox, outside the lock.
   ///
-  /// It resumes the tasks that wait for this subscription's handlers, requests a worker for what is left, and ends a
-  /// subscription that has reached its end.
+  /// That is: resumes the tasks that wait for this subscription's handlers, requests a worker for what is left, and
+  /// terminates a subscription that has reached its end.
   @discardableResult
   func followUp(_ step: consuming Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
     let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited
@@ -178,9 +178,9 @@ extension SubscriptionNode {
 }
 
 extension SubscriptionNode {
-  /// Drops what exceeds the limit of what was taken over, and requests a worker if anything may be taken.
+  /// Starts work on notifications that were taken over or are replayed, after dropping those beyond the limit.
   func resume() {
-    // A stream's loop takes it without a worker.
+    // A stream needs no worker: its loop takes them.
     if state.load(ordering: .relaxed) & Bits.stream != 0 {
       if case .wake(let waiter) = attend(on: nil) { waiter?.resume(true) }
       return
@@ -189,7 +189,7 @@ extension SubscriptionNode {
       guard let published, contents.mailbox.termination == nil else { return false }
       return published > contents.mailbox.position && !contents.mailbox.flags.contains(.following)
     }
-    // Not the priority of the task that subscribes.
+    // Medium priority, not that of the subscribing task.
     if mustRequest { topic.owner?.requestWorker(for: self, priority: .medium) }
   }
 }

@@ -2,13 +2,14 @@ public import Synchronization
 
 /// One subscription: its subscriber, its topic, and its mailbox.
 ///
-/// It has two independent pieces of state. `state` is one atomic word that says whether calls may start, how many
-/// questions were asked, and how many are being answered. `contents` has the mailbox and the options, under a lock of
-/// its own. The topic's lock is never taken under the contents' lock. The contents' lock may be taken under the
-/// topic's, but only for constant time, because posters wait for the topic's.
+/// Its state is in two parts. `state` is one atomic word that says whether calls may start, how many questions were
+/// asked, and how many are being answered. `contents` has the mailbox and the options, under a lock of its own. That
+/// lock may be taken under the topic's, but only for constant time, because posters wait for the topic's; never the
+/// other way round.
 ///
-/// A *replacement* (`replacement`) is the newer subscription at the same place. One worker, or a stream's loop, *attends* a
-/// mailbox at a time: only it takes notifications.
+/// A *place*, an object or an id, has one open subscription; a newer one there is the *replacement* of the former. One
+/// worker, or a stream's loop, *attends* the mailbox at a time: only it takes notifications. The protocol's *sums* are
+/// the counts of ended subscriptions.
 ///
 /// There may be a hundred thousand nodes, so the fields are in an order that leaves few gaps.
 @usableFromInline
@@ -18,31 +19,32 @@ final class SubscriptionNode: Sendable {
   enum Bits {
     /// No further call may start: the termination has begun.
     ///
-    /// Set once, under the topic's lock; never cleared.
+    /// Set under the topic's lock, and never cleared.
     @inlinable
     static var terminated: UInt64 { 1 }
     /// A task waits for this subscription's handlers to end.
     @inlinable
     static var awaited: UInt64 { 2 }
-    /// There is an executor among the options: set by `init` only.
+    /// The options name an executor: set by `init` only.
     @inlinable
     static var hasExecutor: UInt64 { 4 }
     /// A worker, or a stream's loop, attends the mailbox.
     ///
-    /// Written under the lock of the contents, together with the mailbox's flag. It is repeated here so that it and
-    /// `terminated` have one order.
+    /// Written under the lock of the contents, together with the mailbox's flag. In one word with `terminated`: of a
+    /// worker that begins to attend and a thread that terminates, one sees the other.
     static var attended: UInt64 { 8 }
-    /// The subscription ended because it was replaced; set together with `terminated`.
+    /// The subscription was replaced; set together with `terminated`.
     static var replaced: UInt64 { 16 }
     /// The subscriber was called.
     @inlinable
     static var called: UInt64 { 32 }
-    /// It was replaced, and not cancelled since: what was taken is still handled.
+    /// The subscription was replaced, and not cancelled since: what it has taken is still handled.
     static var stillHandles: UInt64 { 64 }
     /// The subscriber is a stream: questions pass it over.
     @inlinable
     static var stream: UInt64 { 1 << 7 }
-    /// It has ended while a notification was in hand; posters with a window do not wait for that handler.
+    /// The subscription ended while a notification was in hand; `notifyAndWait(leaving:)` does not wait for its
+    /// handler.
     ///
     /// Written under the lock of the contents.
     static var endedInHand: UInt64 { 1 << 8 }
@@ -72,10 +74,9 @@ final class SubscriptionNode: Sendable {
   let priority: Int
   /// The place's number, a running number of the topic; of equal priorities the lower one is served first.
   let serial: Int
-  /// A number that a subscription shares with those by which the same object replaces it: their tokens are equal.
+  /// A number that a subscription shares with its replacements by the same object: their tokens are equal.
   let origin: Int
 
-  /// The state under the lock.
   struct Contents: Sendable {
     var mailbox: Mailbox
     /// The options; `nil` if there are none.
@@ -83,11 +84,12 @@ final class SubscriptionNode: Sendable {
     /// Once the subscription has ended, ``SubscriptionOptions/afterEnd(isReplaced:)`` says what is left of them, as
     /// long as handlers run.
     var options: SubscriptionOptions?
-    /// The questions that are counted, beside those in `state`.
+    /// The counts of questions that `state` does not have: failed, abandoned, late, and answered ones that were moved
+    /// here.
     ///
-    /// Empty, or one element: for an optional the runtime would look up the type.
+    /// Empty, or one element: of an optional, the runtime would have to look up the type.
     var corrections: [QuestionAccount] = []
-    /// For each question that waits for the subscription's executor: tells it that the subscription has ended.
+    /// For each question that waits for the subscription's executor, a closure that tells it of the subscription's end.
     var senders: [ObjectIdentifier: @Sendable () -> Void] = [:]
   }
 
@@ -111,16 +113,16 @@ final class SubscriptionNode: Sendable {
   /// The subscriber's address, by which indexes know the subscription.
   var address: Int { Int(bitPattern: reference.identity) }
 
-  /// The address under which the topic has the ended subscription: its owner's, if it has one.
+  /// The address by which the topic's index finds an ended subscription: the subscriber's owner's, if there is one.
   var endedAddress: Int { reference.owner ?? address }
 
   /// Whether calls may still start.
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
 
-  /// Whether it has ended because it was replaced.
+  /// Whether the subscription has ended because it was replaced.
   var isReplaced: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.replaced != 0 }
 
-  /// The replacement: the subscription that has the place, if this one has ended.
+  /// The open subscription at the same place, if this one has ended.
   @usableFromInline
   var replacement: SubscriptionNode? {
     isOpen ? nil : topic.state.withLock { $0.replacements[serial] }
@@ -132,7 +134,7 @@ final class SubscriptionNode: Sendable {
   /// The subscription that a token stands for: this one, or the one by which the same object has replaced it.
   var present: SubscriptionNode { current.flatMap { $0.origin == origin ? $0 : nil } ?? self }
 
-  /// Ends the subscription once the notifications up to a number have been handled.
+  /// Ends the subscription once the notifications before a number have been handled.
   func finish(at number: Int) {
     contents.withLock { $0.mailbox.finish(at: number) }
     topic.terminateIfOver(self)
@@ -178,7 +180,7 @@ final class SubscriptionNode: Sendable {
         return (false, nil)
       }
       contents.mailbox.flags.remove(.followed)
-      // Counted before this subscription's worker is counted off: a drain must not see the hub idle in between.
+      // The replacement is counted before this subscription's worker is counted off: a drain must not see the hub idle.
       topic.owner?.countWorker()
       return (true, contents.options?.loop?.owner.take())
     }
@@ -202,16 +204,14 @@ final class SubscriptionNode: Sendable {
     return word & Bits.attended != 0 || word >= Bits.call
   }
 
-  /// Whether it has ended while a notification was in hand.
+  /// Whether the subscription ended while a notification was in hand.
   var hasEndedInHand: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.endedInHand != 0 }
 
-  /// What orders subscriptions: priority, then serial number.
   var order: (priority: Int, serial: Int) { (priority, serial) }
 
-  /// Whether the mailbox is attended.
   var isAttended: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.attended != 0 }
 
-  /// The second half of a termination: discards and counts what is pending, and passes its receipts.
+  /// The second half of a termination: discards and counts what is pending, and notes that in its receipts.
   ///
   /// - Returns: what to release outside all locks, because that may run user code.
   @discardableResult
@@ -223,28 +223,28 @@ final class SubscriptionNode: Sendable {
       let wasQueued = contents.mailbox.flags.remove(.queued) != nil
       let options = contents.options
       contents.options = isBusy ? options?.afterEnd(isReplaced: isReplaced) : nil
-      // Not one that was replayed: nobody waits for that.
+      // Without replayed ones: nobody waits for their handlers.
       let mailbox = contents.mailbox
       let taken = mailbox.inHand >= mailbox.joined ? mailbox.inHand : nil
       if taken != nil { state.bitwiseOr(Bits.endedInHand, ordering: .sequentiallyConsistent) }
-      // One in hand counts: its handler finds nobody, or has noted that the subscriber was called.
+      // A notification in hand counts as missed: if its handler finds the subscriber alive, it sets `called`.
       let isMissed =
         contents.mailbox.isHandling || contents.mailbox.account(published: end).expired > 0
       return (pending, options, isMissed, wasQueued, taken)
     }
     if let taken { topic.noteEndedInHand(taken) }
     wake(options?.loop)
-    // Counted off here: the executor may be blocked, suspended or gone.
+    // The queued mailbox is counted off here: its executor may be blocked, suspended or gone.
     if wasQueued { topic.owner?.uncountWorker() }
     if hasExecutor { for tell in contents.withLock({ $0.senders }).values { tell() } }
-    // Neither it nor another one of its type and source line was ever called.
+    // Neither this subscriber nor another of its type and source line was ever called.
     if termination == .expired, call != nil || isMissed, options?.isKept != true,
       state.load(ordering: .relaxed) & Bits.called == 0, !site.isCalled.load(ordering: .relaxed)
     {
       report(.unheard, in: call ?? .notify, with: options?.id)
     }
     if let pending {
-      // Behind the latest receipt there is none to pass.
+      // Only notifications up to the latest receipt need a look.
       let last = topic.lastReceipt.load(ordering: .acquiring)
       pending.passReceipts(upTo: last + 1 - (end - pending.count), by: reference)
     }
@@ -254,7 +254,7 @@ final class SubscriptionNode: Sendable {
 
   /// Adds the account to the protocol's sums, if the subscription has ended and nothing of it runs.
   ///
-  /// Called when the subscription has ended, and by each end of a handler after that.
+  /// Called at the subscription's end, and at each end of a handler after that.
   func settle() {
     if isReplaced { letReplacementBegin() }
     typealias Rest = (account: (Account, QuestionAccount), loop: StreamLoop?, hasOptions: Bool)
@@ -263,11 +263,11 @@ final class SubscriptionNode: Sendable {
       return (lastAccount(&contents), contents.options?.loop, contents.options != nil)
     }
     guard let rest else { return }
-    // After a replacement this may run before `completeTermination`, which then finds no loop to wake.
+    // After a replacement, `settle` may run before `completeTermination`, which then finds no loop to wake.
     wake(rest.loop)
     topic.state.withLock { $0.finish(self, with: rest.account) }
-    // In another task, if the hub is there: the `deinit` of a subscriber that it kept alive may take long, and a call
-    // goes on here.
+    // Released in another task while the hub is alive: a subscriber's `deinit` may take long, and this thread is in a
+    // call.
     if rest.hasOptions { topic.owner.map { $0.releaseOptions(of: self) } ?? releaseOptions() }
   }
 
@@ -276,15 +276,15 @@ final class SubscriptionNode: Sendable {
   /// Called under the topic's lock.
   ///
   /// - Parameter end: how many notifications have been posted.
-  /// - Returns: its account, and what is to be released outside the lock; `nil` if something waits or runs.
+  /// - Returns: its account, and the options to release outside the lock; `nil` if something waits or runs.
   func finishIfIdle(
     at end: Int
   ) -> (account: (Account, QuestionAccount), options: SubscriptionOptions?)? {
     contents.withLock { contents in
-      // With an executor or a loop, questions or the loop may have to be told.
+      // With an executor, questions may have to be told of the end; with a stream, its loop.
       guard !isBusy, contents.mailbox.position == end, !hasExecutor, contents.options?.loop == nil
       else { return nil }
-      // What is released here is the end of the chain, which the topic keeps as well.
+      // Releases only the end of the chain, which the topic retains too.
       _ = contents.mailbox.terminate(at: end, as: .cancelled)
       return (lastAccount(&contents), contents.options.take())
     }
@@ -292,18 +292,18 @@ final class SubscriptionNode: Sendable {
 
   private func lastAccount(_ contents: inout Contents) -> (Account, QuestionAccount) {
     var questions = questions(&contents)
-    // A call that has just been counted will find that it may not begin.
+    // A call that is counted as running now will find that it may not begin.
     questions.answering = 0
     return (contents.mailbox.account(published: 0), questions)
   }
 
-  /// Releases what was kept until the last handler had ended.
+  /// Releases the options, kept until the last handler has ended.
   func releaseOptions() {
     let options = contents.withLock { $0.options.take() }
     withExtendedLifetime(options) {}
   }
 
-  /// The id, if one was given, until the subscription has ended and none of its handlers runs.
+  /// The id, if it has one; `nil` once the subscription has ended and none of its handlers runs.
   var id: Identity? { contents.withLock { $0.options?.id } }
 }
 
@@ -311,9 +311,9 @@ extension DelegateHub {
   /// One subscription to a protocol of a hub; you can end it with this value.
   ///
   /// Releasing the value changes nothing: a subscription ends when it is cancelled or finished, when its subscriber is
-  /// unsubscribed or dies, when another object takes its place, or when its hub is released. Two values are equal if
-  /// they stand for the same object's subscription at one place: if the object subscribes again with another option,
-  /// the counts begin anew, and the tokens stay good.
+  /// unsubscribed or dies, when another object subscribes with an equal `id:`, or when its hub is released. If the same
+  /// object subscribes again with another option, the counts begin anew, and earlier values stand for the new
+  /// subscription and equal its value.
   public struct Subscription: Sendable, Hashable {
     /// The subscription that the value was made for, which the same object may have replaced since: see
     /// ``SubscriptionNode/present``.
@@ -321,20 +321,19 @@ extension DelegateHub {
 
     /// Ends the subscription.
     ///
-    /// An object has one subscription at a place: if two components have subscribed it, the `cancel()` of either ends
-    /// it for both. If another object has taken the place, and waits for a hanging handler of this subscription,
-    /// `cancel()` lets the other object begin.
+    /// An object has one subscription to a protocol: if two components have subscribed the object, the `cancel()` of
+    /// either ends it for both. If an object with an equal `id:` has replaced this one, and waits for a handler of this
+    /// one that hangs, `cancel()` lets the new one begin.
     ///
-    /// When it returns, no call starts on the subscriber any more, not even a call that is under
-    /// way for others. A handler that has started may still run. If it has yet to switch to the
-    /// subscriber's actor, or a worker on another thread is just about to call it, the method may still be
-    /// entered. If you cancel on the main actor, or on the subscription's own serial executor, no synchronous
-    /// handler is entered there afterwards.
+    /// When it returns, no call starts on the subscriber any more, not even a call that is under way for others. A
+    /// handler that has started may still run. Before it has switched to the subscriber's actor, or if another thread
+    /// is just about to call the method, the method may still be entered. If you cancel on the main actor, or on the
+    /// subscription's own serial executor, no synchronous handler is entered there afterwards.
     ///
-    /// Notifications that waited are counted as cancelled, and are released before it returns: the `deinit` of an
-    /// object that only they kept alive runs on the caller's thread. So do not cancel under a lock that this `deinit`
-    /// takes. To cancel again does nothing. If another thread is just ending the subscription, that thread counts and
-    /// releases the notifications.
+    /// Notifications that waited are counted as cancelled, and are released before `cancel()` returns: the `deinit` of
+    /// an object that only they kept alive runs on the caller's thread. So do not cancel under a lock that this
+    /// `deinit` takes. To cancel again does nothing. If another thread is just ending the subscription, that thread
+    /// counts and releases the notifications.
     ///
     /// **Isolation.** Works from any thread, from every handler and from `deinit`.
     ///
@@ -348,7 +347,7 @@ extension DelegateHub {
     /// Whether calls may still start: the subscription was not cancelled, and its subscriber and
     /// hub are alive.
     ///
-    /// **Isolation.** Works from any thread. What it says may be out of date by the time it is read.
+    /// **Isolation.** Works from any thread. The value may be out of date when you read it.
     ///
     /// - Complexity: O(1).
     public var isActive: Bool {

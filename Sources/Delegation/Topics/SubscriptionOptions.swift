@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The options of a subscription; each is `nil` if it was not named.
 ///
-/// An object, because most subscriptions have none.
+/// An object, because most subscriptions have no options.
 final class SubscriptionOptions: Sendable {
   /// The subscriber, which is `Sendable`, if the hub keeps it alive.
   nonisolated(unsafe) let held: AnyObject?
@@ -10,12 +10,11 @@ final class SubscriptionOptions: Sendable {
   let id: Identity?
   let policy: DelegateHub.MailboxPolicy?
   let executor: (any TaskExecutor)?
-  /// The stream's loop, if the subscriber is a stream.
   let loop: StreamLoop?
 
   /// Makes the options of one call of `subscribe`; `nil` if it names none.
   ///
-  /// A convenience initializer, which fails before it allocates.
+  /// A convenience initializer fails before it allocates.
   convenience init?(
     of subscriber: @autoclosure () -> AnyObject, id: Identity? = nil,
     hold: DelegateHub.Hold? = nil, policy: DelegateHub.MailboxPolicy? = nil,
@@ -43,7 +42,7 @@ final class SubscriptionOptions: Sendable {
       loop: named?.loop)
   }
 
-  /// Whether a subscription with other options has all that these name; ids are not compared.
+  /// Whether a subscription with options `present` has all that these name; ids are not compared.
   func isCovered(by present: SubscriptionOptions?) -> Bool {
     (hold == nil || hold == present?.hold ?? .weakly)
       && (policy == nil || policy == present?.policy ?? .unbounded)
@@ -57,12 +56,12 @@ final class SubscriptionOptions: Sendable {
 
   /// What an ended subscription keeps as long as its handlers run: its id, and a stream's loop.
   ///
-  /// A replaced one also keeps a subscriber that the hub kept alive, which still handles what a worker has taken.
+  /// A replaced subscription also keeps a subscriber that the hub kept alive: it still handles what a worker has taken.
   func afterEnd(isReplaced: Bool) -> SubscriptionOptions? {
     SubscriptionOptions(of: held ?? self, id: id, hold: isReplaced ? hold : nil, loop: loop)
   }
 
-  /// Whether it is no incident that the subscriber was never called: the hub keeps it alive, or it is a stream.
+  /// Whether an uncalled subscriber is no incident: the hub keeps it alive, or it is a stream.
   var isKept: Bool { held != nil || loop != nil }
 }
 
@@ -70,7 +69,6 @@ final class SubscriptionOptions: Sendable {
 ///
 /// A subscriber that died uncalled is not reported if another one of its site was called.
 final class SubscribeSite: Sendable, CustomStringConvertible {
-  /// A line of the source.
   typealias Line = (file: StaticString, line: UInt)
 
   let type: any AnyObject.Type
@@ -89,7 +87,7 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
   func isOf(_ type: any AnyObject.Type, at line: Line) -> Bool {
     type == self.type && line.line == self.line.line
       && line.file.withUTF8Buffer { file in
-        // Nearly always the very same literal.
+        // Nearly always both are the very same literal.
         self.line.file.withUTF8Buffer {
           $0.baseAddress == file.baseAddress || $0.elementsEqual(file)
         }
@@ -97,17 +95,16 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
   }
 }
 
-/// What a stream shares with its loop.
+/// What the iterators of one stream share; the loops themselves are in the user's code.
 ///
 /// `@unchecked Sendable`: the variables are used under the lock of the subscription's contents only.
 final class StreamLoop: @unchecked Sendable {
-  /// The notification that a loop has *in hand*, which it has taken and not yet handled; and what became of it.
+  /// The notification that a loop has *in hand* (taken, and not yet handled), and what became of it.
   typealias Hand = (number: Int, receipt: Receipt?, fate: Notification.Fate)
 
-  /// What resumes the loop, if it waits for the next event.
+  /// What resumes the loop that waits for the next event, if one does.
   @exclusivity(unchecked)
   var waiter: Waiter?
-  /// What the loop has in hand.
   @exclusivity(unchecked)
   var hand: Hand?
   /// How many events were taken since the loop last waited, or let others go first.
@@ -117,8 +114,9 @@ final class StreamLoop: @unchecked Sendable {
   @exclusivity(unchecked)
   var owner: (any Sendable)?
 
-  /// The event that the running handler has brought, and the loops that wait for this handler to return: such a loop
-  /// may begin once this loop's task was cancelled.
+  /// The event that the handler in a loop's task has brought, and other loops that wait for this handler to return.
+  ///
+  /// Another loop may begin if the first one's task was cancelled.
   private struct Taking: Sendable {
     var event: (any Sendable)?
     var late: [Waiter] = []
@@ -130,7 +128,9 @@ final class StreamLoop: @unchecked Sendable {
   /// Set under the lock of the contents, cleared under that of `taking`.
   private let isOpen = Atomic(false)
 
-  /// - Returns: what to wait for before a handler may run; `nil` if no handler runs.
+  /// Makes a waiter for a loop that comes while a handler runs in another loop's task.
+  ///
+  /// - Returns: the waiter; `nil` if no handler runs.
   func waitForTaking() -> Waiter? {
     if !isOpen.load(ordering: .acquiring) { return nil }
     return taking.withLock { taking in
@@ -140,14 +140,14 @@ final class StreamLoop: @unchecked Sendable {
     }
   }
 
-  /// Lets a handler bring an event.
+  /// Notes that a handler begins, which may bring an event.
   ///
   /// Called under the lock of the contents.
   func open() { isOpen.store(true, ordering: .releasing) }
 
   /// Takes the event that the running handler brings.
   ///
-  /// - Returns: whether it was taken: not a second one, nor while no handler runs.
+  /// - Returns: whether the event was taken: not a second one, nor while no handler runs.
   func add(_ event: any Sendable) -> Bool {
     taking.withLock { taking in
       guard isOpen.load(ordering: .relaxed), taking.event == nil else { return false }
@@ -156,7 +156,7 @@ final class StreamLoop: @unchecked Sendable {
     }
   }
 
-  /// Notes that the handler has returned, and takes out what it has brought.
+  /// Notes that the handler has returned, and takes out the event that it has brought.
   func close() -> (event: (any Sendable)?, late: [Waiter]) {
     taking.withLock { taking in
       isOpen.store(false, ordering: .releasing)
@@ -167,7 +167,7 @@ final class StreamLoop: @unchecked Sendable {
 }
 
 extension DelegateHub {
-  /// How a hub refers to a subscriber.
+  /// Whether a hub keeps a subscriber alive.
   public enum Hold: String, Sendable, CustomStringConvertible {
     /// The hub does not keep the subscriber alive; when the subscriber dies, the subscription ends.
     case weakly
@@ -177,7 +177,7 @@ extension DelegateHub {
     /// For proxies of remote objects, which nothing else keeps alive, and for modules that the hub owns.
     case strongly
 
-    /// How, in words.
+    /// The case's name.
     public var description: String { rawValue }
   }
 }
@@ -189,18 +189,18 @@ extension DelegateHub {
 package final class Identity: Sendable, Hashable, CustomStringConvertible {
   let hash: Int
   let value: any Hashable & Sendable
-  /// The actor system, if it is a distributed actor's id, which only an id of the same system equals.
+  /// The actor system, if `value` is a distributed actor's id; only an id of the same system equals it.
   private let system: ObjectIdentifier?
 
   /// - Parameters:
   ///   - value: the id, or an identity to copy.
-  ///   - system: the actor system, if it is the id of a distributed actor.
+  ///   - system: the actor system, if `value` is a distributed actor's id.
   package init(_ value: any Hashable & Sendable, in system: ObjectIdentifier? = nil) {
-    // The types are compared first: most ids are no identity, and a cast costs more.
+    // The types are compared first: most ids are no `Identity`, and a cast costs more.
     let other = type(of: value) as Any.Type == Identity.self ? value as? Identity : nil
     self.value = other?.value ?? value
     self.system = other?.system ?? system
-    // As ids are compared: 1 as an Int and 1 as an Int8 are equal.
+    // By `AnyHashable`, as ids are compared: 1 as an `Int` equals 1 as an `Int8`.
     hash = AnyHashable(self.value).hashValue
   }
 
@@ -213,13 +213,13 @@ package final class Identity: Sendable, Hashable, CustomStringConvertible {
 
   package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-  /// Whether `unsubscribe` of another identity means this one: an id without a system means distributed actors as well.
+  /// Whether `unsubscribe(id:)` with `other` means this one: an id without a system means distributed actors as well.
   func isMeant(by other: Identity) -> Bool {
     (other.system == nil || other.system == system) && hash == other.hash
       && Self.areEqual(value, other.value)
   }
 
-  /// As `AnyHashable` compares them, which takes longer.
+  /// Whether two values are equal as `AnyHashable`, which is made only if their types differ.
   private static func areEqual<Value: Hashable>(_ one: Value, _ other: any Hashable) -> Bool {
     if let other = other as? Value { return one == other }
     return AnyHashable(one) == AnyHashable(other)

@@ -2,11 +2,11 @@
 extension TopicIndex {
   /// What has to be done with a subscription after a lock section, because it takes long or runs user code.
   enum Effect: Sendable {
-    /// Requests a worker for what was taken over or is replayed, and counts off the worker that the section has
-    /// counted.
+    /// Requests a worker for notifications that were taken over or are replayed, and counts off the one that the
+    /// section has counted.
     case resume(SubscriptionNode)
-    /// Completes a termination that began when so many notifications had been posted, in the call, if any, that found
-    /// the subscriber dead.
+    /// Completes a termination: `at` is how many notifications were posted when it began, `in` the call that found the
+    /// subscriber dead, if one did.
     case finish(SubscriptionNode, at: Int, as: Termination, in: CallKind?)
     /// Releases the options of a subscription that has ended.
     case release(SubscriptionOptions)
@@ -20,8 +20,8 @@ extension Topic {
   ///
   /// Must not be called under a lock.
   ///
-  /// - Parameter section: runs under the lock. It takes constant time, takes no lock that a thread may hold
-  ///   for long, and releases nothing that the user gave: that goes into the effects.
+  /// - Parameter section: runs under the lock. It takes constant time, takes no lock that a thread may hold for long,
+  ///   and releases nothing of the user's: an effect does.
   /// - Returns: what the section returns.
   @discardableResult
   func update<Result: Sendable>(
@@ -50,14 +50,14 @@ extension Topic {
     let woken = mustWake ? exchange(&index.watchers, with: []) : []
     hasAudience.store(index.hasAudience, ordering: .releasing)
     index.forgetShortages()
-    // With nobody subscribed the list is not needed, and would keep subscriptions alive that keep the topic alive.
+    // With nobody subscribed the list is not needed, and would retain subscriptions, which retain the topic.
     let former = isEmpty ? index.members.removeAll() : ([], [])
     return (exchange(&index.effects, with: []), index.isHeavy, woken, former)
   }
 
   @inline(never)
   private func carryOut(_ rest: Rest) {
-    // Outside the lock: this may resume a task on the user's executor. A resumed task looks at the present value.
+    // Resumed outside the lock, because a task may be on the user's executor. The task then reads the present value.
     for waiter in rest.woken { waiter.resume(true) }
     if rest.isHeavy { merge() }
     carryOut(rest.effects[...])
@@ -71,7 +71,7 @@ extension Topic {
       successor.resume()
       owner?.uncountWorker()
     case .finish(let node, let end, let termination, let call):
-      // All effects are carried out before anything is released: a `deinit` may take long.
+      // Released after all effects: a `deinit` may take long.
       let released = node.completeTermination(at: end, as: termination, in: call)
       return withExtendedLifetime(released) { carryOut(effects.dropFirst()) }
     case .release: break
@@ -82,10 +82,10 @@ extension Topic {
 
   // MARK: Terminating
 
-  /// Ends a subscription that was to end and has nothing left to handle.
+  /// Ends a subscription whose end is set, if nothing before that end is left to handle.
   @inline(never)
   func terminateIfOver(_ node: SubscriptionNode) {
-    // Checked in the section: the object may have subscribed again.
+    // Checked here, because `finish(at:)` calls this while notifications may wait or a handler may run.
     update { index in
       if node.contents.withLock({ $0.mailbox.isOver }) { index.terminate(node, as: .cancelled) }
     }
@@ -99,18 +99,19 @@ extension Topic {
   @inline(never)
   func terminate(_ object: AnyObject) {
     let address = Int(bitPattern: ObjectIdentifier(object))
-    // One after another, so that few ended ones are at one address; in order, so that a schedule can be repeated.
+    // Ended one after another, so that few ended ones are at one address; in order, so that a test can repeat a
+    // schedule.
     for node in owned(by: address) { node.terminate(as: .cancelled) }
     let ended = update { index in
       guard let node = index.open[address] else { return index.ended[address] }
-      // No weak reference loads a dying object: the subscription at its address then counts as its own.
+      // A weak reference cannot load a dying object: then the subscription at its address counts as its own.
       let isSame =
         node.reference.refers(to: object)
         || !WeakReference(object, object: object).refers(to: object)
       index.terminate(node, as: isSame ? .cancelled : .expired)
       return index.ended[address]
     }
-    // All at this address are the object's, or a dead object's.
+    // All ended ones at this address are the object's, or a dead object's.
     for node in ended ?? [] where node.isReplaced { node.leavePlace() }
   }
 
@@ -118,14 +119,14 @@ extension Topic {
   private func owned(by address: Int) -> [SubscriptionNode] {
     let owned = state.withLock { $0.owned[address] }
     guard let owned else { return [] }
-    // For the thread sanitizer, as in `overview()`.
+    // The lock is taken for the thread sanitizer: see `overview()`.
     defer { state.withLock { _ in } }
     return MemberList.sorted(owned.values)
   }
 
   /// Cancels all subscriptions with an id.
   func terminate(identifiedBy identity: Identity) {
-    // Comparing identities is user code: outside the lock.
+    // Compared outside the lock: comparing ids runs user code.
     for node in state.withLock({ $0.named[identity.hash] }) ?? [] {
       guard let id = node.id, id.isMeant(by: identity) else { continue }
       update { $0.terminate(node, as: .cancelled) }
@@ -136,7 +137,7 @@ extension Topic {
   /// The replaced subscriptions whose handlers may run.
   private var replaced: [SubscriptionNode] {
     let ended = state.withLock { $0.ended }
-    // For the thread sanitizer, as in `overview()`.
+    // The lock is taken for the thread sanitizer: see `overview()`.
     defer { state.withLock { _ in } }
     return ended.values.flatMap(\.self).filter(\.isReplaced)
   }
@@ -155,7 +156,7 @@ extension Topic {
 
   /// Closes the topic when its hub is released, and releases what it keeps for new subscriptions.
   ///
-  /// What waits in a stream can still be taken.
+  /// A loop can still take what waits in its stream.
   func close() {
     finish()
     let kept = state.withLock { $0.keepNone() }
@@ -174,7 +175,7 @@ extension Topic {
 
 /// How an object subscribes: anew, or as a replacement.
 extension Topic {
-  /// Adds a subscription, unless the object has one and no option is named.
+  /// Adds a subscription, unless the object has one with all options that are named.
   ///
   /// - Returns: the subscription; a terminated one if the subscriber is dying.
   func subscribe(
@@ -189,11 +190,11 @@ extension Topic {
       var (bucket, sameID) = ([SubscriptionNode](), SubscriptionNode?.none)
       if let identity {
         bucket = state.withLock { $0.named[identity.hash] } ?? []
-        // Comparing identities is user code: outside the lock, and again if the bucket has changed.
+        // Compared outside the lock, because that runs user code; and again if the bucket has changed.
         sameID = bucket.first { $0.id == identity }
       }
-      // What waits for a dead subscriber goes over to the newcomer. If nothing waits, the newcomer begins anew, and
-      // gets what is replayed.
+      // The newcomer takes over what waits for a dead subscriber. If nothing waits, it begins anew, and gets what is
+      // replayed.
       if let sameID, !sameID.reference.isAlive, sameID.account.waiting == 0 {
         sameID.terminate(as: .expired)
         continue
@@ -208,7 +209,7 @@ extension Topic {
     }
   }
 
-  /// Adds a subscription, unless the object has one and no option is named.
+  /// Adds a subscription, unless the object has one with all options that are named.
   ///
   /// Called under the lock.
   ///
@@ -224,7 +225,7 @@ extension Topic {
   ) -> SubscriptionNode {
     let existing = index.open[Int(bitPattern: ObjectIdentifier(request.object))]
     guard let existing, existing.reference.refers(to: request.object) else {
-      // Another object with the address of a live one can only be dead.
+      // The existing subscription's object had a live object's address, so it is dead.
       if let existing, existing !== sameID { index.terminate(existing, as: .expired) }
       return add(request, &reference, replacing: sameID, &index)
     }
@@ -248,14 +249,15 @@ extension Topic {
     let serial = former?.serial ?? index.nextNumber()
     var origin = serial
     let mustResume = former != nil || replayed > 0
-    // Counted before the former subscription's worker is counted off: a drain must not see the hub idle in between.
+    // The replacement is counted before the former subscription's worker is counted off: a drain must not see the hub
+    // idle.
     if mustResume { owner?.countWorker() }
     if let former {
       let isSame = former.reference.refers(to: request.object)
       origin = isSame ? former.origin : index.nextNumber()
       index.effects.reserveCapacity(2)
       index.terminate(former, as: .cancelled, isReplaced: true)
-      // Under the topic's lock, so that what is pending is in one mailbox at any time.
+      // Moved under the topic's lock, so that what is pending is always in one mailbox.
       mailbox = former.contents.withLock { contents in
         if contents.mailbox.flags.contains(.attended) { contents.options?.loop?.owner = owner }
         mailbox.takeOver(from: &contents.mailbox)
@@ -272,7 +274,7 @@ extension Topic {
     index.insert(node, with: options, replaying: replayed)
     if former != nil { index.replacements[serial] = node }
     if mustResume { index.effects.append(.resume(node)) }
-    // True if the protocol is closed, and nothing was kept.
+    // The mailbox is over already if the protocol is closed, and nothing is replayed.
     if mailbox.isOver { index.terminate(node, as: .cancelled) }
     if index.takeSweep() {
       owner?.countWorker()
@@ -281,8 +283,8 @@ extension Topic {
     return node
   }
 
-  /// Reports that a rule needs more answers than there are subscribers, unless that was reported and so many have not
-  /// been subscribed since.
+  /// Reports that a rule needs more answers than there are subscribers, unless that was reported and so many were not
+  /// subscribed since.
   func reportShortage(of needed: Int, among present: Int, in call: CallKind) {
     guard state.withLock({ $0.noteShortage(of: needed) }) else { return }
     let nobody = BoundSubscriber(to: self)
@@ -294,7 +296,7 @@ extension Topic {
     owner?.report(incident)
   }
 
-  /// Makes a terminated subscription, for a dying object or an incident; the topic does not have it.
+  /// Makes a terminated subscription, for a dying object or an incident; it is not in the topic's index.
   private func makeEnded(
     _ request: SubscriptionRequest, reference: consuming WeakReference
   ) -> SubscriptionNode {

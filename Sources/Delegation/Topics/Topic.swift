@@ -7,7 +7,6 @@ internal import Synchronization
 /// it. What takes longer, or runs user code, is done after it (``TopicIndex/Effect``).
 @usableFromInline
 final class Topic: Sendable {
-  /// The protocol's type.
   private let type: Any.Type
   let key: ObjectIdentifier
   /// A number that no other topic ever has, not even another hub's topic of the same protocol.
@@ -24,17 +23,16 @@ final class Topic: Sendable {
   ///
   /// Raised under the lock, before `published`: a thread that knows of a notification knows of its receipt.
   let lastReceipt = Atomic<Int>(-1)
-  /// Whether a post is for anybody, or is kept; otherwise it takes no lock.
+  /// Whether anybody is subscribed, or posts are kept; otherwise a post does nothing, without the lock.
   ///
   /// Written under the lock.
   let hasAudience = Atomic<Bool>(false)
   weak let owner: (any TopicOwner)?
   private static let ownerless = DeadlineQueue(clock: ContinuousClock(), executor: nil)
-  /// The hub's number.
   let hubNumber: Int
   let state = Lock(TopicIndex())
 
-  /// The topics below this one in the hub's tree.
+  /// This topic's children in the hub's tree of topics.
   fileprivate let left = SetOnce<Topic>()
   fileprivate let right = SetOnce<Topic>()
 
@@ -51,7 +49,7 @@ final class Topic: Sendable {
     number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
-  /// Sets the deadlines of waits, by the system's clock once the hub is gone.
+  /// The queue of deadlines for waits; by the system's clock once the hub is gone.
   var deadlines: DeadlineQueue { owner?.deadlines ?? Self.ownerless }
 
   /// The protocol's name; `Events<Int>` for a protocol of events.
@@ -61,7 +59,7 @@ final class Topic: Sendable {
     return "Events<\("\(type)".dropFirst("any EventReceiver<Self.EventReceiver.Event == ".count))"
   }
 
-  /// A type's full name, which is the same in each run: Swift's name of a private type has an address in it.
+  /// A type's full name, without the address that Swift's name of a private type has, so it is the same in each run.
   static func name(of type: Any.Type) -> String {
     String(reflecting: type).split(separator: ".").filter { !$0.hasPrefix("(unknown context at ") }
       .joined(separator: ".")
@@ -87,18 +85,18 @@ final class Topic: Sendable {
 
   /// Looks at all subscriptions at one moment.
   ///
-  /// - Returns: the open subscriptions in order, then the ended ones that are not in the sums; and the sums of what
-  ///   became of the notifications and questions of all others.
+  /// - Returns: the open subscriptions in order, then the ended ones whose handlers may run; and the sums of the counts
+  ///   of all others.
   /// - Complexity: O(*n*) if the list is in order, otherwise O(*n* log *n*).
   func overview() -> (nodes: [SubscriptionNode], counts: Account, questions: QuestionAccount) {
-    // Only these: if this held what is kept for replays as well, a poster would have to copy that.
+    // Copies these fields only: if what is kept for replays were copied here, a poster would have to copy it too.
     let (members, open, ended, counts, questions) = state.withLock {
       ($0.members, $0.open, $0.ended, $0.counts, $0.questions)
     }
     let present = members.snapshot ?? MemberList.sorted(open.values)
     let nodes = present + MemberList.sorted(ended.values.flatMap(\.self))
-    // A later section that is the storage's only owner writes to it in place. The thread sanitizer does not see that
-    // this copy was released before; it sees that this thread took the lock after reading.
+    // Once this copy is released, a later section writes to the storage in place. The thread sanitizer does not see
+    // that release; it sees that this thread took the lock after reading.
     state.withLock { _ in }
     withExtendedLifetime((members, open, ended)) {}
     return (nodes, counts, questions)
@@ -106,9 +104,9 @@ final class Topic: Sendable {
 
   /// Lets the open subscription at a place begin, now that the handler of a replaced one has ended.
   ///
-  /// The caller has counted a worker, which is counted off here once one is requested.
+  /// The caller has counted a worker, which is counted off here after `resume` has requested one.
   func letReplacementBegin(at serial: Int) {
-    // Found and changed under one lock: a replacement in between would inherit the flag.
+    // Found and changed in one section: otherwise a further replacement could inherit the flag.
     let replacement = state.withLock { index in
       let replacement = index.replacements[serial]
       replacement?.contents.withLock { _ = $0.mailbox.flags.remove(.following) }
@@ -122,10 +120,10 @@ final class Topic: Sendable {
 
   /// Appends a notification, if anybody is subscribed or what is posted is kept.
   ///
-  /// - Returns: whether the caller has to start a delivery, which is counted already.
+  /// - Returns: whether the caller has to start a delivery, which is already counted as a worker.
   func post(_ content: Notification.Content, for owner: some TopicOwner) -> Bool {
-    // Consumed in the section: a reference to a notification keeps all later ones alive, and what follows the section
-    // may take long.
+    // Taken out in the section, so that this frame keeps no reference to the new end of the chain: that would keep
+    // alive all that others post meanwhile.
     var spare: Notification? = Notification()
     var former: Notification.Content?
     let mustStart = state.withLock { index in
@@ -144,7 +142,9 @@ final class Topic: Sendable {
     return mustStart
   }
 
-  /// The subscriptions that a requested delivery serves: it sees all that was posted before.
+  /// Begins a requested delivery of all that was posted before.
+  ///
+  /// - Returns: the subscriptions that it serves.
   func beginDelivery() -> [SubscriptionNode] {
     state.withLock { index in
       index.isDeliveryDue = false
@@ -154,7 +154,8 @@ final class Topic: Sendable {
 
   // MARK: Waiting for a subscription's handlers
 
-  /// The receipt that was posted `count` receipts before another one; `nil` if all have passed it, or there is none.
+  /// The receipt that was posted `count` receipts before another one; `nil` if all subscriptions have finished with its
+  /// notification, or there is none.
   func receipt(_ count: Int, before receipt: Receipt) -> Receipt? {
     if count <= 0 { return receipt }
     return receipt.position.flatMap { position in
@@ -162,7 +163,7 @@ final class Topic: Sendable {
     }
   }
 
-  /// Lets posters with a window go on without the running handler of a subscription that has ended.
+  /// Lets `notifyAndWait(leaving:)` go on without the running handler of a subscription that has ended.
   ///
   /// - Parameter number: the number of the notification in hand.
   func noteEndedInHand(_ number: Int) {
@@ -191,15 +192,15 @@ final class Topic: Sendable {
 
 /// The topics of one hub, which every thread finds without a lock.
 ///
-/// They are a binary tree by the bits of the keys' hashes. A topic that was added stays until the hub is released. So a
-/// look-up takes a few steps more for many protocols than for one.
+/// The topics form a binary tree by the bits of the keys' hashes: a look-up takes a few steps more for many protocols
+/// than for one. A topic stays until the hub is released.
 struct TopicTable: ~Copyable, Sendable {
   private let root = SetOnce<Topic>()
 
   /// The topic of a protocol, if it was made before; otherwise a given one, which is added.
   func find(_ key: ObjectIdentifier, orAdding new: Topic? = nil) -> Topic? {
     var next = root.load(orSetting: new)
-    // Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
+    // The lower bits of addresses are equal; multiplying by the golden ratio makes the upper bits differ.
     var bits = UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15
     while let topic = next, topic.key != key {
       next = bits >> 63 == 0 ? topic.left.load(orSetting: new) : topic.right.load(orSetting: new)
@@ -232,9 +233,8 @@ struct TopicTable: ~Copyable, Sendable {
 protocol TopicOwner: AnyObject, Sendable {
   /// A number that no other hub ever has.
   var number: Int { get }
-  /// Sets the deadlines of calls.
+  /// The queue of the calls' deadlines.
   var deadlines: DeadlineQueue { get }
-  /// Counts a worker.
   func countWorker()
   /// Counts a worker off.
   func uncountWorker()

@@ -18,25 +18,25 @@ struct TopicIndex: Sendable {
   var members = MemberList()
   /// The open subscriptions whose subscriber has an owner, by the owner's address.
   private(set) var owned = ShardedDictionary<[Int: SubscriptionNode]>()
-  /// The ended subscriptions that are not in the sums yet, by the subscriber's address or its owner's.
+  /// The ended subscriptions that are not in the sums (`counts` and `questions`) yet, by the subscriber's address or
+  /// its owner's.
   ///
-  /// Invariant: each subscription is open, is here, or is in the sums. The thread that has ended a subscription moves
-  /// it to the sums, or, if a handler still ran, the thread that ends the last handler; the subscription's `state` says
-  /// which thread does.
+  /// Invariant: each subscription is open, is here, or is in the sums. The thread that ends a subscription moves it to
+  /// the sums; if a handler still runs then, the thread that ends the last handler does. `state` says which thread.
   private(set) var ended = ShardedDictionary<[SubscriptionNode]>()
-  /// The sums of the accounts of all other subscriptions.
+  /// The sums of the accounts of all subscriptions that are neither open nor in `ended`.
   private(set) var counts = Account()
   private(set) var questions = QuestionAccount()
   /// The subscriptions with ids, by the ids' hashes.
   private(set) var named = ShardedDictionary<[SubscriptionNode]>()
   /// The open replacements, by the serial number of their place.
   var replacements = ShardedDictionary<SubscriptionNode>()
-  /// Where the subscriptions come from; at most ``mostRemembered``.
+  /// The sites of the subscriptions; at most ``mostRemembered``.
   private var sites: [SubscribeSite] = []
   private var lastSerial = 0
   /// The loops over `demand` that wait for the first subscription, for the last one to end, or for the protocol's end.
   var watchers: [Waiter] = []
-  /// How many there may be before those are removed that wait no longer.
+  /// How many watchers there may be before those that no longer wait are removed.
   private var mostWatchers = 16
   /// The numbers of needed answers that were reported as *tooFew* and are not met since; at most ``mostRemembered``.
   private var shortages: [Int] = []
@@ -46,24 +46,23 @@ struct TopicIndex: Sendable {
   var receipts = ReceiptQueue()
   /// The sum over all notifications of the number of subscriptions that each was addressed to.
   private(set) var addressed = 0
-  /// The population at which to look for dead subscribers next.
+  /// The number of open subscriptions at which to look for dead subscribers next.
   private var sweepPopulation = Self.smallestSweep
   /// Whether a delivery has been requested that will see what is posted now.
   var isDeliveryDue = false
-  /// The effects of the section that runs.
   var effects: [Effect] = []
 
   /// How many ended or dead subscriptions are worth the work that frees their memory.
   static let smallestSweep = 512
 
-  /// How many sites are remembered, and how many shortages; further subscriptions each have a site of their own.
+  /// How many sites are remembered, and how many shortages; beyond that, each subscription has a site of its own.
   static let mostRemembered = 64
 
   // MARK: Telling
 
   /// Appends a notification.
   ///
-  /// The caller keeps the content alive until after the lock, because the topic may not.
+  /// The caller retains the content until after the lock, in case nothing else does.
   ///
   /// - Returns: what is no longer kept for replays, for the caller to release after the lock.
   mutating func post(
@@ -99,7 +98,7 @@ struct TopicIndex: Sendable {
     if !shortages.isEmpty { shortages.removeAll { [count = open.count] in $0 <= count } }
   }
 
-  /// Keeps what is being posted for replays, instead of the oldest if the ring is full.
+  /// Keeps what is being posted for replays; if the ring is full, replaces the oldest, and returns its content.
   @inline(never)
   private mutating func keepPosted() -> Notification.Content? {
     guard var kept = kept.take() else { return nil }
@@ -113,7 +112,7 @@ struct TopicIndex: Sendable {
     return kept.ring[index].content
   }
 
-  /// Whether a subscription gets what is posted now.
+  /// Whether any subscription gets what is posted now.
   var isWanted: Bool { !isClosed && open.count > 0 }
 
   /// Whether what is posted is for anybody, or is kept.
@@ -153,13 +152,12 @@ struct TopicIndex: Sendable {
     return site
   }
 
-  /// A number for a new place.
   mutating func nextNumber() -> Int {
     lastSerial += 1
     return lastSerial
   }
 
-  /// Adds a loop over `demand` that waits.
+  /// Adds the waiter of a loop over `demand`.
   ///
   /// - Complexity: O(1), amortised.
   mutating func addWatcher(_ waiter: Waiter) {
@@ -183,7 +181,8 @@ struct TopicIndex: Sendable {
     addressed += replayed
   }
 
-  /// Begins the termination of a subscription, if it is open; an effect finishes that.
+  /// Begins the termination of a subscription, if it is open; an effect completes it, unless nothing of it waits or
+  /// runs.
   ///
   /// No further notification is addressed to it, and no call starts on it.
   ///
@@ -212,7 +211,7 @@ struct TopicIndex: Sendable {
       effects.append(.finish(node, at: posted, as: termination, in: call))
       ended[node.endedAddress].add(node)
     }
-    // After a peak, dead subscribers of a smaller population are looked for as early as before the peak.
+    // After a peak, lowers the population at which dead subscribers are looked for.
     if sweepPopulation < .max {
       sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, open.count * 4))
     }
@@ -238,17 +237,18 @@ struct TopicIndex: Sendable {
 
   // MARK: Memory
 
-  /// Whether so many have ended since the last merge that their memory is worth another one.
+  /// Whether so many subscriptions have ended since the last merge that their memory is worth another merge.
   var isHeavy: Bool { members.endedCount >= Swift.max(Self.smallestSweep, open.count) }
 
-  /// Whether it is time to look for dead subscribers; true once until ``didSweep()``.
+  /// Whether it is time to look for dead subscribers; true once until ``didSweep(survivors:)``.
   mutating func takeSweep() -> Bool {
     guard open.count >= sweepPopulation else { return false }
     sweepPopulation = .max
     return true
   }
 
-  /// Sets the next population to look at, so that the work is proportional to the subscriptions made.
+  /// Sets when to look next: at twice as many subscriptions, so that the work is proportional to the subscriptions
+  /// made.
   mutating func didSweep(survivors: Int) {
     sweepPopulation = Swift.max(Self.smallestSweep, survivors * 2)
   }
@@ -270,24 +270,23 @@ extension [SubscriptionNode]? {
 
 /// A dictionary in parts, which grow one at a time.
 ///
-/// A dictionary moves all its elements when it is full. Under a lock that others wait for, that takes too long; the
-/// parts are small.
+/// A full dictionary moves all its elements, which takes too long under a lock that others wait for. Parts are small.
 struct ShardedDictionary<Value: Sendable>: Sendable {
-  /// Empty, or 16 of them.
+  /// 16 parts; none before the first value.
   private var parts: [[Int: Value]] = []
   private(set) var count = 0
 
   /// The value for a key, which is an address or a hash.
   subscript(key: Int) -> Value? {
     get { parts.isEmpty ? nil : parts[part(of: key)][key] }
-    // In place: a value that is a collection is not copied.
+    // Modified in place: a value that is a collection is not copied.
     _modify {
       if parts.isEmpty { parts = Array(repeating: [:], count: 16) }
       let part = part(of: key)
       let former = parts[part].count
       defer {
         count += parts[part].count - former
-        // A peak's memory is released, also because to go through all values takes as long as there is memory.
+        // Shrinks after a peak, also because to go through all values takes time in proportion to the capacity.
         if parts[part].capacity > 64 + 8 * parts[part].count {
           parts[part] = Dictionary(uniqueKeysWithValues: parts[part].lazy.map { ($0, $1) })
         }
@@ -298,11 +297,12 @@ struct ShardedDictionary<Value: Sendable>: Sendable {
 
   /// All values, in unspecified order.
   ///
-  /// By a closure: a key path of a generic type is made anew at each use, which takes thousands of instructions.
+  /// By a closure, because a key path of a generic type is made anew at each use, which takes thousands of
+  /// instructions.
   var values: some Sequence<Value> { parts.lazy.flatMap { $0.values } }
 
   private func part(of key: Int) -> Int {
-    // Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
+    // The lower bits of addresses are equal; multiplying by the golden ratio makes the upper bits differ.
     Int(truncatingIfNeeded: (UInt64(bitPattern: Int64(key)) &* 0x9E37_79B9_7F4A_7C15) >> 60)
   }
 }
