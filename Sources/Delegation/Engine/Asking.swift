@@ -1,8 +1,8 @@
 /// How one subscriber is asked, and what counts if that subscriber is late.
 ///
 /// A type and not a closure, so that `answer` is inlined into the workers' loop: a closure would be one more level of
-/// asynchronous calls, which is 600 instructions a voter. Each type awaits the user's closure itself: behind a shared
-/// function, even an inlined one, a task looks for its executor.
+/// asynchronous calls, which is 600 instructions a voter. Each type awaits the user's closure itself: in a shared
+/// function, even an inlined one, each call would make the task look for its executor.
 @usableFromInline
 protocol Asking<Response, Failure>: Sendable {
   associatedtype P

@@ -54,10 +54,10 @@ final class Delivery: Sendable {
   /// - Parameter isFirst: whether the worker has just begun, and so requests the spare worker first.
   /// - Returns: the subscription; `nil` if none is left.
   func claim(atBeginning isFirst: Bool = false) -> SubscriptionNode? {
-    var next = isFirst ? work.begin { requestWorker() } : work.claim()
+    var next = isFirst ? work.begin { requestWorker() } : work.claimNext()
     while let node = next?.node {
       if !isElsewhere || node.leaveDelivery() { return node }
-      next = work.claim()
+      next = work.claimNext()
     }
     return nil
   }
@@ -133,6 +133,7 @@ extension Delivery {
       case .wake(let waiter): waiter?.resume(true)
       // Ends the subscription of a dead subscriber, which waits for a replaced subscription's handler that may hang.
       case .later: _ = node.isReached(by: nil, endingIn: nil)
+      // `followUp` has done what these ask for.
       case .more, .done, .over: break
       }
       return handled

@@ -82,7 +82,7 @@ extension HandlerContext {
   private static let noted = Lock<[UInt64: [Noted]]>([:])
   /// How many tasks have such loops; no lock is taken while there are none, as in most programs.
   private static let notedCount = Atomic(0)
-  /// How many tasks have several such loops.
+  /// How many tasks are in the bodies of several loops.
   private static let severalCount = Atomic(0)
 
   /// Whether some task has several loops, so that its latest may not be the one that goes on.
@@ -164,7 +164,7 @@ final class Caller: Sendable {
   /// The caller for code outside of any handler.
   private static let outermost = Caller([])
 
-  /// A caller for what the current task holds up.
+  /// The current task as a caller, with the handlers that cannot go on before it does.
   static var present: Caller {
     let contexts = HandlerContext.present
     return contexts.isEmpty ? outermost : Caller(contexts)

@@ -69,7 +69,8 @@ extension Question {
 
   /// Runs one worker, from its first claim to its last.
   ///
-  /// Unless started on the caller's thread or sent a claim, the worker requests the next spare worker first.
+  /// The worker requests the next spare worker first, unless it is on the caller's thread or begins with a `sent`
+  /// claim.
   ///
   /// One context is bound for all its handlers, so a task that a handler leaves behind counts as a part of the next
   /// handler. The context is bound inside the worker's task, not around its start: a task copies the bindings that it
@@ -78,16 +79,17 @@ extension Question {
   private func work(as worker: Worker, sent: Claim? = nil, onCallersThread isFirst: Bool = false)
     async
   {
+    // Unknown: see `Worker.task`.
     worker.task = 0
     await HandlerContext.binding.withValue(HandlerContext(worker: worker, call: 0, node: nil)) {
       // While a sent claim waits for its executor, the question may be decided: `beginSent` checks that.
       var next =
-        if let sent { beginSent(sent) } else if isFirst { state.claim() } else {
+        if let sent { markAsked(sent) } else if isFirst { state.claimNext() } else {
           state.begin { startWorker() }
         }
       while let claimed = next {
-        guard let claim = claimed.isCounted ? claimed : askElsewhere(claimed) else {
-          next = worker.isSent ? nil : state.claim()
+        guard let claim = claimed.isMarkedAsked ? claimed : askElsewhere(claimed) else {
+          next = worker.isSent ? nil : state.claimNext()
           continue
         }
         if let ask = state.withLock({ $0.held }).ask {
@@ -125,19 +127,21 @@ extension Question {
       if beginHandler(of: claim.node, by: worker) { answer = await ask(claim.node) }
       if !worker.isAsked {
         if claimReplacement(&claim, by: worker) {
-          if claim.isCounted { continue }
+          if claim.isMarkedAsked { continue }
           return claim
         }
         // An `EventObserver` whose subscription has ended returns without calling its closure: that is no answer.
         if case .response = answer { answer = .absence }
       }
       guard let next = take(answer, claim) else { return nil }
-      if !next.isCounted { return next }
+      if !next.isMarkedAsked { return next }
       claim = next
     }
   }
 
   /// Notes that a worker begins a subscription's handler, unless the subscription has ended or is a stream's.
+  ///
+  /// - Returns: whether the handler may begin; its task is cancelled if the question is.
   @usableFromInline
   func beginHandler(of node: SubscriptionNode, by worker: Worker) -> Bool {
     guard node.mayBegin() else {
@@ -157,15 +161,15 @@ extension Question {
   @inline(never) @usableFromInline
   func claimReplacement(_ claim: inout Claim, by worker: Worker) -> Bool {
     guard let replacement = claim.node.replacement else { return false }
-    let isCounted = !replacement.hasExecutor && !worker.isSent
+    let isMarkedAsked = !replacement.hasExecutor && !worker.isSent
     let mayBegin = state.withLock { state in
       if state.isDecided || state.isExpired { return false }
-      if isCounted { _ = replacement.countCall() }
+      if isMarkedAsked { _ = replacement.countCall() }
       return true
     }
     guard mayBegin else { return false }
     worker.end(claim.node, in: call, isCancelled: false)
-    (claim.node, claim.isCounted) = (replacement, isCounted)
+    (claim.node, claim.isMarkedAsked) = (replacement, isMarkedAsked)
     return true
   }
 
@@ -174,23 +178,24 @@ extension Question {
   /// Not if the subscription has ended, or the subscriber has died or does not conform: the executor may be busy,
   /// suspended or gone. Not inlined: claims are seldom sent, and the code would make the frame of every worker larger.
   ///
-  /// - Returns: a claim that was not sent, which finds no handler to run, and counts as absent; otherwise `nil`.
+  /// - Returns: `nil` if the claim was sent, or the question is over; otherwise the claim: nobody is there to ask, so
+  ///   the worker counts an absence.
   @inline(never)
   private func askElsewhere(_ claim: Claim) -> Claim? {
-    guard claim.node.isReached(by: admits, endingIn: call) else { return beginSent(claim) }
+    guard claim.node.isReached(by: admits, endingIn: call) else { return markAsked(claim) }
     startWorker(sent: claim)
     // The subscription may have ended before `senders` had this question. If the subscription has told the question all
-    // the same, the claim returns twice, but is taken once.
+    // the same, the claim returns twice, but `takeSent` gives it to one taker.
     if !claim.node.isOpen { returnSent(claim) }
     return nil
   }
 
   /// Counts a claimed subscription as asked; `nil` if no handler may begin any more.
-  private func beginSent(_ claim: Claim) -> Claim? {
+  private func markAsked(_ claim: Claim) -> Claim? {
     state.withLock { state in
       if state.isDecided || state.isExpired { return nil }
       var claim = claim
-      claim.isCounted = true
+      claim.isMarkedAsked = true
       _ = claim.node.countCall()
       return claim
     }

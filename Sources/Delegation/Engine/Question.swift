@@ -5,8 +5,8 @@ internal import Synchronization
 ///
 /// *Workers* claim subscriptions from a shared ``WorkQueue``, and run their handlers; ``WorkSharing`` says when a
 /// *spare worker* is requested. So a handler that suspends does not delay the others. If the first worker starts on the
-/// caller's thread (``begin(isCounted:)``), the spare worker is requested only when a handler suspends: a handler that
-/// blocks this thread delays the others.
+/// caller's thread (``begin(isCallerCounted:)``), the spare worker is requested only when a handler suspends: a handler
+/// that blocks this thread delays the others.
 ///
 /// The question is decided when it has released the closure that asks (``State/isDecided``), which happens once, under
 /// the lock.
@@ -79,7 +79,7 @@ class Question: @unchecked Sendable {
     (self.core, caller, self.admits, self.call) = (core, Caller.present, admits, call)
     (self.deadline, hasDeadline) = (deadline, deadline != nil)
     state = Lock(
-      State(work: WorkQueue(nodes, from: first, isCounting: true), held: Held(ask: ask)))
+      State(work: WorkQueue(nodes, from: first, marksAsked: true), held: Held(ask: ask)))
   }
 
   // MARK: Beginning and finishing
@@ -89,17 +89,17 @@ class Question: @unchecked Sendable {
   /// This is possible without a deadline or an executor of the hub, while few calls are nested. With a deadline, a
   /// handler that blocks its thread must not block the caller.
   ///
-  /// - Parameter isCounted: whether the caller is already counted as a worker; the question ends this count.
+  /// - Parameter isCallerCounted: whether the caller is already counted as a worker; the question ends this count.
   /// - Returns: whether the question is decided; if not, the caller has to ``awaitDecision()``.
   @usableFromInline
-  func begin(isCounted: Bool) -> Bool {
+  func begin(isCallerCounted: Bool) -> Bool {
     if let deadline, deadline.isPast {
       countLate()
       return true
     }
     // The caller stays counted as a worker until the spare one is requested: so a `drain` in the first handler also
     // waits for subscribers that are yet to be asked.
-    if !isCounted { core.countWorker() }
+    if !isCallerCounted { core.countWorker() }
     guard !hasDeadline, core.executor == nil, caller.isShallow,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     else { return false }
@@ -159,7 +159,7 @@ class Question: @unchecked Sendable {
     if let time = deadline?.time, core.deadlines.now() >= time, !isDecided { countLate() }
   }
 
-  /// Counts the subscribers that have not answered at the deadline.
+  /// Counts the subscribers that have not answered at the deadline, in ``TalliedQuestion``, which overrides it.
   ///
   /// Reports none of them as late if the deadline had passed at the start.
   @usableFromInline

@@ -227,13 +227,14 @@ extension Question {
   @usableFromInline
   func claimNext(for worker: Worker?, counting isCounting: Bool) -> (isDecided: Bool, next: Claim?)
   {
+    let mayClaim = worker.map { !$0.isSent } ?? false
     while true {
       let (queued, next) = state.withLock { state -> ([Input], Claim?) in
         if isCounting {
           if !state.queue.isEmpty { return (exchange(&state.queue, with: []), nil) }
           self.isCounting.store(false, ordering: .releasing)
         }
-        return ([], worker?.isSent ?? true ? nil : state.work.claim())
+        return ([], mayClaim ? state.work.claim() : nil)
       }
       if queued.isEmpty {
         if let next, next.isLast { state.releaseList() }
@@ -261,15 +262,15 @@ extension Question {
   ///   - worker: the worker that has decided, whose handler has returned; `nil` at the deadline, for the caller.
   @usableFromInline
   func end(cancelling isCancelling: Bool, by worker: Worker?) {
-    var (held, late) = (Held(ask: nil), [Input]())
+    var (held, uncounted) = (Held(ask: nil), [Input]())
     let (rest, waiter, tasks) = state.withLock { state in
       swap(&held, &state.held)
-      swap(&late, &state.queue)
+      swap(&uncounted, &state.queue)
       // Noted before the caller goes on: handlers that begin afterwards must find themselves cancelled.
       let tasks = isCancelling ? beginCancelling(&state, except: worker) : []
       return (state.work.release(), state.waiter.take(), tasks)
     }
-    for input in late { endUncounted(input) }
+    for input in uncounted { endUncounted(input) }
     // What the closure captured is released before the caller goes on.
     withExtendedLifetime((rest, consume held)) {}
     caller.clear()
@@ -277,8 +278,9 @@ extension Question {
     // In another task: this thread may be the caller's, which must not wait for cancellation handlers.
     if !tasks.isEmpty { cancel(tasks, inOwnTask: true) }
     // The uncounted answers are released last, at the deadline in another task: a user's `deinit` may block.
-    if worker == nil, !late.isEmpty {
-      Task.startDetached(on: core.executor) { [late = consume late] in withExtendedLifetime(late) {}
+    if worker == nil, !uncounted.isEmpty {
+      Task.startDetached(on: core.executor) { [inputs = consume uncounted] in
+        withExtendedLifetime(inputs) {}
       }
     }
   }

@@ -19,7 +19,7 @@ struct WorkQueue: Sendable {
     /// False if the subscription has an executor of its own: the claim has to be sent there, and is counted when it
     /// begins.
     @usableFromInline
-    var isCounted: Bool
+    var isMarkedAsked: Bool
   }
 
   @usableFromInline
@@ -30,14 +30,14 @@ struct WorkQueue: Sendable {
   var hasSpare = false
   /// Whether a worker that has begun is requesting the spare worker.
   var isRequesting = false
-  /// Whether claims count subscriptions as asked (``Claim/isCounted``).
-  private let isCounting: Bool
+  /// Whether claims count subscriptions as asked (``Claim/isMarkedAsked``).
+  private let marksAsked: Bool
 
   @usableFromInline
-  init(_ nodes: consuming [SubscriptionNode], from first: Int = 0, isCounting: Bool = false) {
+  init(_ nodes: consuming [SubscriptionNode], from first: Int = 0, marksAsked: Bool = false) {
     self.nodes = nodes
     next = first
-    self.isCounting = isCounting
+    self.marksAsked = marksAsked
   }
 
   @inlinable
@@ -50,10 +50,10 @@ struct WorkQueue: Sendable {
     guard next < nodes.count else { return nil }
     let (node, position) = (nodes[next], next)
     next += 1
-    let isCounted = isCounting && !node.hasExecutor
-    if isCounted { _ = node.countCall() }
+    let isMarkedAsked = marksAsked && !node.hasExecutor
+    if isMarkedAsked { _ = node.countCall() }
     return Claim(
-      node: node, position: position, isLast: next == nodes.count, isCounted: isCounted)
+      node: node, position: position, isLast: next == nodes.count, isMarkedAsked: isMarkedAsked)
   }
 
   /// Takes out the list, to be released outside the lock; nothing can be claimed afterwards.
@@ -98,7 +98,7 @@ extension WorkQueue: WorkSharing {
 
 extension Lock where State: WorkSharing {
   /// Claims the next subscription; `nil` if none is left.
-  func claim() -> WorkQueue.Claim? {
+  func claimNext() -> WorkQueue.Claim? {
     let claim = withLock { $0.work.claim() }
     if let claim, claim.isLast { releaseList() }
     return claim

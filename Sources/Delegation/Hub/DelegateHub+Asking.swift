@@ -26,7 +26,7 @@ extension DelegateHub {
       return decision
     }
     // Whether the caller is already counted as a worker when the question begins: a drain must see no gap.
-    var isCounted = false
+    var isCallerCounted = false
     // The handler of a single subscriber delays no other, and nothing is decided before it returns: the caller asks.
     if deadline == nil, core.mayAskInLoop, nodes.count == 1, !nodes[0].hasExecutor {
       let worker = beginAsking()
@@ -38,10 +38,10 @@ extension DelegateHub {
         endAsking(worker)
         return decision
       }
-      isCounted = true
+      isCallerCounted = true
     }
     return await conduct(
-      asking, among: nodes, counting: tally, within: deadline, isCounted: isCounted)
+      asking, among: nodes, counting: tally, within: deadline, isCallerCounted: isCallerCounted)
   }
 
   /// Asks subscriptions side by side, and counts their answers.
@@ -52,12 +52,12 @@ extension DelegateHub {
   ///   - first: the position of the first that is asked.
   ///   - tally: counts the answers; it has begun, and has not decided.
   ///   - deadline: the deadline of the decision; `nil` for none.
-  ///   - isCounted: whether the caller is already counted as a worker; false with a deadline.
+  ///   - isCallerCounted: whether the caller is already counted as a worker; false with a deadline.
   /// - Returns: the decision.
   @_alwaysEmitIntoClient @inline(__always)
   nonisolated func conduct<C: Combiner, E>(
     _ asking: some Asking<C.Response, E>, among nodes: [SubscriptionNode], from first: Int = 0,
-    counting tally: Tally<C, E>, within deadline: Deadline? = nil, isCounted: Bool
+    counting tally: Tally<C, E>, within deadline: Deadline? = nil, isCallerCounted: Bool
   ) async -> Result<C.Outcome, E> {
     var late: (@Sendable (SubscriptionNode?) -> Answer<C.Response, E>)?
     if deadline != nil {
@@ -78,7 +78,7 @@ extension DelegateHub {
         await asking.answer(of: node, in: question)
       }
     }
-    if !question.begin(isCounted: isCounted) { await question.awaitDecision() }
+    if !question.begin(isCallerCounted: isCallerCounted) { await question.awaitDecision() }
     return question.takeDecision()
   }
 
@@ -123,8 +123,8 @@ extension Result {
 
 /// Questions that await nothing: the caller's task asks one subscriber after another, in a plain loop.
 ///
-/// Closures that belong to an actor, for instance those that say `@MainActor`, have forms of their own, with a sendable
-/// `P`, by which the compiler tells the forms apart. Subscribers are then asked side by side, on the actor.
+/// Closures of an actor, for instance those that say `@MainActor`, have forms of their own: their `P` is sendable, so
+/// the compiler can tell the forms apart. A ``Question`` then asks the subscribers, on the actor.
 extension DelegateHub {
   /// Asks in a loop; from the first subscriber on for which a loop is not enough, side by side.
   @_alwaysEmitIntoClient @inline(never)
@@ -159,7 +159,7 @@ extension DelegateHub {
     by combiner: C
   ) async -> Result<C.Outcome, E> {
     let tally = Tally<C, E>(asking: nodes.count - first, combiner: combiner)
-    return await conduct(asking, among: nodes, from: first, counting: tally, isCounted: true)
+    return await conduct(asking, among: nodes, from: first, counting: tally, isCallerCounted: true)
   }
 
   /// Decides as `decide` does, but clients do not carry the code.

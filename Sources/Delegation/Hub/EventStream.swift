@@ -262,7 +262,7 @@ final class StreamIteration {
         if Task.isCancelled { return nil }
         // At the deadline, looks once more without waiting.
         mayWait = isWoken
-        // Another loop waits in this one's place: two wait for one event.
+        // Another loop waits in this one's place: two wait for one event, unless this one's deadline has come.
         if isAnotherThere, isWoken || deadline?.hasCome != true { stop() }
       case .pause: await Task.yield()
       case .over: return nil
@@ -279,10 +279,10 @@ final class StreamIteration {
     do { fate = try await node.fate(of: content.handler(node.reference), in: call) } catch {
       node.report(.failed, in: call, error: error)
     }
-    let (event, late) = loop.close()
+    let (event, waiting) = loop.close()
     // Another loop may come while a handler runs only if this one's task is cancelled.
-    if !late.isEmpty, !Task.isCancelled { stop() }
-    for waiter in late { waiter.resume(true) }
+    if !waiting.isEmpty, !Task.isCancelled { stop() }
+    for waiter in waiting { waiter.resume(true) }
     if fate != .handled { node.note(fate, of: number, in: loop) }
     return event
   }
@@ -297,6 +297,8 @@ final class StreamIteration {
   }
 
   /// Notes that the current task has an event in hand, so that a wait in this task does not wait for that event.
+  ///
+  /// The loop is noted once for each task, and again behind the task's other loops, if it has any.
   private func begin() {
     worker.begin()
     let current = HandlerContext.currentTask

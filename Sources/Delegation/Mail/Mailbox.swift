@@ -108,7 +108,8 @@ struct Mailbox: Sendable {
   /// - Returns: what the attending worker does next.
   mutating func proceed(published: Int?, taking most: Int = mostHandledAtOnce) -> Step {
     guard termination == nil, let published, published > position else { return leave() }
-    // No other worker looks at what is beyond `most`: the flag has this one request another when it leaves.
+    // The delivery that brought this worker covers all that waits, and does not come back: for what is beyond `most`,
+    // the flag has this worker request another when it leaves.
     if published - position > most { flags.insert(.recheck) } else { flags.remove(.recheck) }
     budget = Int32(min(most, published - position))
     return take().map(Step.handle) ?? leave()
@@ -207,7 +208,7 @@ struct Mailbox: Sendable {
     return skip(min(count, Self.mostDroppedAtOnce))
   }
 
-  /// How many were dropped since the last report, if the mailbox has begun to drop; otherwise 0.
+  /// How many were dropped since the last report, if another report is due; otherwise 0.
   ///
   /// A mailbox with a limit of 1 is meant to drop, and reports nothing.
   mutating func takeUnreportedDrops() -> Int {
@@ -277,7 +278,7 @@ struct Mailbox: Sendable {
   }
 }
 
-/// How a subscription is terminated.
+/// Why a subscription ends.
 @usableFromInline
 enum Termination: Sendable {
   /// The user cancelled or unsubscribed, or the hub was released.

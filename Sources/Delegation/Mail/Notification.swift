@@ -42,7 +42,7 @@ final class Notification: @unchecked Sendable {
   @usableFromInline
   typealias Synchronous = @Sendable (borrowing WeakReference) throws -> Fate
 
-  /// Runs in the worker's task without an executor hop.
+  /// A handler that runs in the worker's task, without a switch of executors.
   @usableFromInline
   typealias Asynchronous =
     nonisolated(nonsending) @Sendable (borrowing WeakReference) async throws -> Fate

@@ -116,7 +116,7 @@ struct WaitList: Sendable {
   }
 }
 
-/// One task that waits: for a count to fall, a question's decision, or a stream's event.
+/// One task that waits: for a count to fall, a question's decision, a stream's event, or a change of demand.
 ///
 /// Invariant: the task is resumed once, with the first outcome. An outcome that comes before the task waits is kept.
 final class Waiter: Sendable {
@@ -138,7 +138,7 @@ final class Waiter: Sendable {
     self.countExcused = countExcused
   }
 
-  /// The outcome; `nil` as long as the task waits.
+  /// Whether the goal of the wait was reached; `nil` as long as the task waits.
   var outcome: Bool? { state.withLock { $0.outcome } }
 
   /// Resumes the task, unless it was resumed before.

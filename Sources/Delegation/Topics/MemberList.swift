@@ -49,7 +49,8 @@ struct MemberList: Sendable {
 
   typealias Removed = ([SubscriptionNode], [SubscriptionNode])
 
-  /// Merges a copy that was taken under the lock: drops ended subscriptions, and sorts if the order may have changed.
+  /// Merges a copy that was taken under the lock: drops what has ended and holds no place, and sorts if the order may
+  /// have changed.
   ///
   /// - Returns: the subscriptions in order.
   /// - Complexity: O(*n*), or O(*n* log *n*) if it sorts.

@@ -70,6 +70,7 @@ extension SubscriptionNode {
       let workers = contents.workers
       var former: StreamLoop.Hand?
       let result = body(&contents, published, &former)
+      // What is pending is queued. If `body` has attended the mailbox, this only sets `recheck`.
       _ = contents.mailbox.attend(published: published, as: .queued)
       let isLeft = former != nil && !contents.mailbox.flags.contains(.attended)
       let word = isLeft ? leave(after: .done) : 0

@@ -110,7 +110,7 @@ extension SubscriptionNode {
     guard mailbox.attend(published: published) else { return false }
     let word = state.bitwiseOr(Bits.attended, ordering: .sequentiallyConsistent).oldValue
     if word & Bits.terminated == 0 { return true }
-    // Another thread terminated the subscription first, and took the mailbox for unattended.
+    // Another thread terminated the subscription first, and took the mailbox for unattended: takes nothing, and leaves.
     _ = leave(after: mailbox.proceed(published: nil))
     return false
   }

@@ -263,7 +263,8 @@ final class SubscriptionNode: Sendable {
       return (lastAccount(&contents), contents.options?.loop, contents.options != nil)
     }
     guard let rest else { return }
-    // After a replacement, `settle` may run before `completeTermination`, which then finds no loop to wake.
+    // The handler may end between the section that replaces the subscription and `completeTermination`, which then
+    // finds no loop to wake.
     wake(rest.loop)
     topic.state.withLock { $0.finish(self, with: rest.account) }
     // Released in another task while the hub is alive: a subscriber's `deinit` may take long, and this thread is in a

@@ -144,7 +144,7 @@ struct TalliedQuestionTests {
         if thread == 0 { played.add(1) }
         // In turn one of them comes a little later.
         if round % 2 == thread { for _ in 0..<(round / 2 % 30) { _ = questions[round].isDecided } }
-        while let claim = questions[round].state.claim() {
+        while let claim = questions[round].state.claimNext() {
           claimed.add(1)
           questions[round].take(1, from: claim.position, of: nodes, isCounted: true)
         }
@@ -186,7 +186,7 @@ struct TalliedQuestionTests {
       Tally(asking: 1, combiner: Script { _ in withExtendedLifetime(needed) {} }),
       of: [nodes[0]], recipients: nil, in: Board.core(), holding: asked)
     _ = question.tally.begin()
-    let claim = question.state.claim()
+    let claim = question.state.claimNext()
     question.core.countWorker()
     // There it goes on before the one that resumes it does anything else.
     let caller = Task(executorPreference: PromptExecutor()) {
@@ -209,7 +209,7 @@ struct TalliedQuestionTests {
     let heirs = [Nobody(), Nobody()]
     for (heir, isDecided) in zip(heirs, [false, true]) {
       let question = question(asking: 2, Script(decisive: 1))
-      guard var claim = question.state.claim() else { fatalError("there is nothing to claim") }
+      guard var claim = question.state.claimNext() else { fatalError("there is nothing to claim") }
       let worker = Worker(for: question.core.number, caller: nil)
       // Between the claim and its beginning.
       _ = board.subscribe(heir, id: "place")
@@ -232,7 +232,7 @@ struct TalliedQuestionTests {
     var requests = 0
     var positions = [shared.begin { requests += 1 }?.position]
     #expect(requests == (count > 1 ? 1 : 0))
-    for _ in 0..<count { positions.append(shared.claim()?.position) }
+    for _ in 0..<count { positions.append(shared.claimNext()?.position) }
     #expect(positions == Array(0..<count) + [nil])
     // The worker that claims the last one releases the list.
     #expect(shared.withLock { $0.work.nodes.isEmpty && $0.work.unclaimed == 0 })
@@ -262,7 +262,7 @@ extension TalliedQuestion<Tally<TalliedQuestionTests.Script, Never>> {
     worker.begin(nodes[position])
     if !isCounted { _ = nodes[position].countCall() }
     let claim = WorkQueue.Claim(
-      node: nodes[position], position: position, isLast: false, isCounted: true)
+      node: nodes[position], position: position, isLast: false, isMarkedAsked: true)
     _ = take(.response(response), from: claim, by: worker)
   }
 

@@ -34,7 +34,7 @@ struct DemandTests {
     #expect(await late.next() == nil)
   }
 
-  @Test("finish ends each loop: one that waits, with and without subscribers, and one that begins later")
+  @Test("finish ends each loop: one that waits, subscribers or not, and one that begins later")
   func finished() async {
     for isSubscribed in [false, true] {
       let events = Events<Int>()

@@ -1,0 +1,72 @@
+internal import Synchronization
+
+/// What the iterators of one stream share; the loops themselves are in the user's code.
+///
+/// `@unchecked Sendable`: the variables are used under the lock of the subscription's contents only.
+final class StreamLoop: @unchecked Sendable {
+  /// The notification that a loop has *in hand* (taken, and not yet handled), and what became of it.
+  typealias Hand = (number: Int, receipt: Receipt?, fate: Notification.Fate)
+
+  /// What resumes the loop that waits for the next event, if one does.
+  @exclusivity(unchecked)
+  var waiter: Waiter?
+  @exclusivity(unchecked)
+  var hand: Hand?
+  /// How many events were taken since the loop last waited, or let others go first.
+  @exclusivity(unchecked)
+  var takenInARow = 0
+  /// The hub's core, which the loop keeps alive only as long as a replacement waits for what is in hand.
+  @exclusivity(unchecked)
+  var owner: (any Sendable)?
+
+  /// The event that the handler in a loop's task has brought, and other loops that wait for this handler to return.
+  ///
+  /// Another loop may begin if the first one's task was cancelled.
+  private struct Taking: Sendable {
+    var event: (any Sendable)?
+    var waiting: [Waiter] = []
+  }
+
+  private let taking = Lock(Taking())
+  /// Whether a handler runs in the loop's task.
+  ///
+  /// Set under the lock of the contents, cleared under that of `taking`.
+  private let isOpen = Atomic(false)
+
+  /// Makes a waiter for a loop that comes while a handler runs in another loop's task.
+  ///
+  /// - Returns: the waiter; `nil` if no handler runs.
+  func waitForTaking() -> Waiter? {
+    if !isOpen.load(ordering: .acquiring) { return nil }
+    return taking.withLock { taking in
+      if !isOpen.load(ordering: .relaxed) { return nil }
+      taking.waiting.append(Waiter())
+      return taking.waiting.last
+    }
+  }
+
+  /// Notes that a handler begins, which may bring an event.
+  ///
+  /// Called under the lock of the contents.
+  func open() { isOpen.store(true, ordering: .releasing) }
+
+  /// Takes the event that the running handler brings.
+  ///
+  /// - Returns: whether the event was taken: not a second one, nor while no handler runs.
+  func add(_ event: any Sendable) -> Bool {
+    taking.withLock { taking in
+      guard isOpen.load(ordering: .relaxed), taking.event == nil else { return false }
+      taking.event = event
+      return true
+    }
+  }
+
+  /// Notes that the handler has returned, and takes out the event that it has brought.
+  func close() -> (event: (any Sendable)?, waiting: [Waiter]) {
+    taking.withLock { taking in
+      isOpen.store(false, ordering: .releasing)
+      defer { taking = Taking() }
+      return (taking.event, taking.waiting)
+    }
+  }
+}
