@@ -144,8 +144,8 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// before.
   ///
   /// It returns at once. A subscription for which nothing waits ends at once, as with
-  /// ``DelegateHub/Subscription/finish()``. What is posted later is posted to nobody, and questions ask nobody: a plain
-  /// `.unanimous` is then true. A subscription that is made later
+  /// ``DelegateHub/Subscription/finish()``. What is posted later is posted to nobody. Questions are asked until a
+  /// subscription has ended; when all have, a plain vote is true. A subscription that is made later
   /// gets what is replayed (`Events(replaying:)`), and ends: then a loop over a stream ends, too, and `next` returns
   /// `nil`. A loop over ``demand`` gets false, if it got true before, and ends.
   ///
@@ -207,7 +207,7 @@ extension DelegateHub {
   @usableFromInline
   nonisolated func audience(of type: Any.Type) -> Topic? {
     guard let topic = core.topics.find(ObjectIdentifier(type)),
-      topic.hasAudience.load(ordering: .acquiring)
+      topic.isNeeded.load(ordering: .acquiring)
     else { return nil }
     return topic
   }

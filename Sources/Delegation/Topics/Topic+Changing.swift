@@ -48,7 +48,7 @@ extension Topic {
     let isEmpty = index.open.count == 0
     let mustWake = wasWanted != index.isWanted || index.isClosed
     let woken = mustWake ? exchange(&index.watchers, with: []) : []
-    hasAudience.store(index.hasAudience, ordering: .releasing)
+    isNeeded.store(index.open.count > 0 || index.hasAudience, ordering: .releasing)
     index.forgetShortages()
     // With nobody subscribed the list is not needed, and would retain subscriptions, which retain the topic.
     let former = isEmpty ? index.members.removeAll() : ([], [])

@@ -23,10 +23,10 @@ final class Topic: Sendable {
   ///
   /// Raised under the lock, before `published`: a thread that knows of a notification knows of its receipt.
   let lastReceipt = Atomic<Int>(-1)
-  /// Whether anybody is subscribed, or posts are kept; otherwise a post does nothing, without the lock.
+  /// Whether anybody is subscribed, or posts are kept; otherwise a call does nothing, without the lock.
   ///
   /// Written under the lock.
-  let hasAudience = Atomic<Bool>(false)
+  let isNeeded = Atomic<Bool>(false)
   weak let owner: (any TopicOwner)?
   private static let ownerless = DeadlineQueue(clock: ContinuousClock(), executor: nil)
   let hubNumber: Int

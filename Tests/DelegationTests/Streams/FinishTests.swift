@@ -39,6 +39,24 @@ struct FinishTests {
     #expect(!token.isActive && events.isEmpty)
   }
 
+  @Test("questions are asked until a subscription has ended, and then there is nobody to ask")
+  func questions() {
+    let (stage, gate) = (Stage(), Gate())
+    let (busy, idle) = (Probe("busy"), Probe("idle"))
+    for probe in [busy, idle] { stage.listeners.registry.subscribe(probe) }
+    stage.listeners.notify { if $0.name == "busy" { await gate.pass() } }
+    stage.run()
+    func ask() -> [String] {
+      var asked: [String] = []
+      stage.listeners.forEach { asked.append($0.name) }
+      return asked
+    }
+    stage.listeners.finish()
+    #expect(ask() == ["busy"] && stage.listeners.count == 1)
+    stage.open(gate)
+    #expect(ask().isEmpty && stage.listeners.isEmpty)
+  }
+
   @Test("to subscribe at the place before its end is a replacement: all that waits goes over")
   func finishTakenBack() async {
     for isAnother in [false, true] {
