@@ -117,16 +117,15 @@ extension DelegateHub.Configuration {
 }
 
 extension DelegateHub.Incident {
-  /// How many lines the present second has, which begins with the first line, and how many further incidents it left
-  /// out.
+  /// How many incidents came in the present second, which the first of them began, and how many were left out.
   ///
   /// Invariant: while `lines` is above zero, a task sleeps that ends the second.
   private static let log = Lock((lines: 0, leftOut: 0))
 
   /// Writes the incident to standard error as one line, as a hub does by default.
   ///
-  /// It writes at most 20 lines a second, then how many more incidents there were. If the program ends before, this
-  /// number is not written.
+  /// It writes at most 20 lines a second, and at the second's end how many more incidents there were. If the program
+  /// ends before that, this number is not written.
   ///
   /// **Isolation.** Works from any thread, for the incidents of all hubs.
   ///

@@ -15,9 +15,9 @@ extension DelegateHub {
   ///
   /// A `Task` that a handler has started counts as the handler, which might await the task. A `Task.detached` does not,
   /// nor does a `Task` that was started by a synchronous handler of a notification or of a question that is asked in a
-  /// loop: a drain there waits for the handler. If a voter drains, and so waits for the handler that asks, later drains
-  /// in that handler and in its other voters do not wait for the voter. In a `Task` that a voter started and nobody
-  /// awaits, a drain may not wait for voters of that question that are asked later.
+  /// loop: a drain in these tasks waits for the handler. If a voter drains, and so waits for the handler that asks,
+  /// later drains in that handler and in its other voters do not wait for the voter. In a `Task` that a voter started
+  /// and nobody awaits, a drain may not wait for voters of that question that are asked later.
   ///
   /// **Lifetime.** A hub's task may retain the hub for a moment after a drain. So a hub that you release then may die a
   /// moment later.
@@ -92,9 +92,9 @@ extension DelegateHub {
   ///
   /// **Re-entrancy.** A drain that is called from the closure, or from a handler of a call that the closure makes,
   /// waits for everything except the closure. If two closures drain, the one that drains last does not wait for the
-  /// other. A drain in a task that the closure starts and awaits does not wait for the closure either. But a drain in a
-  /// detached task that the closure awaits never returns; nor does one in a task that another such closure, or a
-  /// handler, has started and this closure awaits.
+  /// other. A drain in a task that the closure starts and awaits does not wait for the closure either. But a drain
+  /// never returns in a task that the closure awaits, if the task is detached, or if a handler or another closure that
+  /// delays the drain has started it.
   ///
   /// **Cancellation.** It ignores cancellation itself.
   ///
@@ -187,9 +187,9 @@ extension DelegateHub {
 extension DelegateHub {
   /// What has become of a notification when `notifyAndWait` returned.
   ///
-  /// Each subscriber to which the notification was addressed is counted once: as *handled*, *failed* or *missed*.
-  /// Unless the call has returned early, because of a window, a deadline, a cancellation or a wait in a handler, the
-  /// three add up to ``addressed``.
+  /// Each subscriber to which the notification was addressed is counted once: as *handled*, *failed* or *missed*. The
+  /// three add up to ``addressed``, unless the call has returned early: because of a window, a deadline, a cancellation
+  /// or a wait in a handler.
   ///
   /// ```swift
   /// let outcome = await entries.notifyAndWait { try await $0.write(entry) }

@@ -4,9 +4,9 @@ internal import Synchronization
 extension SubscriptionNode {
   /// How many notifications have been posted, up to the subscription's end; `nil` if the subscription is not open.
   ///
-  /// Called under the lock of the contents: a count loaded before that could miss notifications for which another
-  /// worker has set ``Mailbox/Flags/recheck``. The count is loaded before `state`, so it includes nothing that was
-  /// posted after the termination.
+  /// Called under the lock of the contents: a count loaded before the lock is taken could miss notifications for which
+  /// another worker has set ``Mailbox/Flags/recheck``. The count is loaded before `state`, so it includes nothing that
+  /// was posted after the termination.
   func published(to mailbox: borrowing Mailbox) -> Int? {
     let published = topic.published.load(ordering: .acquiring)
     return isOpen ? min(published, mailbox.end) : nil
@@ -39,7 +39,7 @@ extension SubscriptionNode {
     }
   }
 
-  /// Drops what exceeds the limit or, once the end is reached, what is beyond it; `published` then becomes the end.
+  /// Drops what exceeds the limit; once the end is reached, drops beyond the end, and sets `published` to the end.
   ///
   /// Not inlined, because `dropThenChange` has many copies.
   @inline(never)
@@ -105,7 +105,7 @@ extension SubscriptionNode {
     return followUp(step, left)
   }
 
-  /// Called under the lock of the contents.
+  /// Begins to attend the mailbox, if it may be attended; called under the lock of the contents.
   func attend(_ mailbox: inout Mailbox, _ published: Int?) -> Bool {
     guard mailbox.attend(published: published) else { return false }
     let word = state.bitwiseOr(Bits.attended, ordering: .sequentiallyConsistent).oldValue
@@ -115,7 +115,7 @@ extension SubscriptionNode {
     return false
   }
 
-  /// Takes the mailbox out of its executor's delivery; the worker that calls this counts it off when done with it.
+  /// Takes the mailbox out of its executor's delivery; the calling worker counts the mailbox off when done with it.
   ///
   /// - Returns: whether the mailbox was in the delivery: not if the subscription has ended.
   func leaveDelivery() -> Bool {
@@ -147,7 +147,7 @@ extension SubscriptionNode {
     if state.load(ordering: .relaxed) & Bits.called == 0, reference.isAlive { noteFirstCall() }
   }
 
-  /// Ends the subscription if a handler found the subscriber dead; returns the notification's fate as it is.
+  /// Ends the subscription if a handler found the subscriber dead; returns the notification's fate unchanged.
   func fate(of fate: Notification.Fate, in call: CallKind) -> Notification.Fate {
     if fate == .expired { terminate(as: .expired, in: call) }
     return fate
