@@ -82,8 +82,8 @@ extension DelegateHub {
 extension DelegateHub {
   /// Runs a closure that ``drain(within:)`` waits for, as for a handler.
   ///
-  /// For work that runs in no handler, such as processing a request that will call the hub. The hub is not idle until
-  /// the closure has returned.
+  /// For work that calls the hub from outside of handlers, such as processing a request. The hub is not idle until the
+  /// closure has returned.
   ///
   /// **Order.** A drain that begins after this call waits for its end; so does one that began before, if the hub has
   /// not been idle since.
@@ -232,7 +232,7 @@ extension DelegateHub {
       handled = receipt.handled.load(ordering: .relaxed)
       failed = receipt.failed.load(ordering: .relaxed)
       missed = receipt.missed.load(ordering: .relaxed)
-      // From the counts: a subscriber that is just finishing is no longer in `left`, or not yet counted.
+      // From the counts: `left` may lack a subscriber that is not counted yet, or have one that was counted since.
       let rest =
         awaited === receipt
         ? addressed - handled - failed - missed : awaited?.outstanding.value ?? 0

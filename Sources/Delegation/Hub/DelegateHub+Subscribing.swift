@@ -11,8 +11,8 @@ extension DelegateHub {
   ///
   /// The new subscription takes over what waits, the position in the order, and the options that you do not name.
   /// Questions and `forEach` go to it at once, notifications once the former one's running handler has ended; if that
-  /// handler hangs, cancel the former subscription, or unsubscribe its object. What is only queued for the former
-  /// executor delays nothing.
+  /// handler hangs, cancel the former subscription, or unsubscribe its object. Notifications that are only queued for
+  /// the former one's executor delay nothing.
   ///
   /// **Order.** Subscribers with a higher priority are served first. Those with equal priority are served in the order
   /// in which they subscribed.

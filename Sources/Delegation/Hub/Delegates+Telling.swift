@@ -51,10 +51,10 @@ extension Delegates {
   /// blocked or suspended is found at the next call on the protocol.
   ///
   /// **A window.** With `leaving: n`, the call posts at once, and returns when all subscribers have finished with the
-  /// notification of the *n*th such call before, by any poster; with 0, with its own. So with *p* posters at most *n* +
-  /// *p* of their notifications wait anywhere, and a slow subscriber slows the posters down. With a window, the call
-  /// does not wait for a handler whose subscription has ended, which may hang. The outcome is that of the call's own
-  /// notification so far.
+  /// notification of the *n*th such call before, by any poster; with 0, of the call's own. So with *p* posters at most
+  /// *n* + *p* of their notifications wait anywhere, and a slow subscriber slows the posters down. With a window, the
+  /// call does not wait for a handler whose subscription has ended, which may hang. The outcome is that of the call's
+  /// own notification so far.
   ///
   /// **Order.** As with `notify`: the notification comes after all that was posted before, and before all that is
   /// posted later.

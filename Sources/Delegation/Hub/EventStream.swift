@@ -25,8 +25,8 @@
 /// handler of the hub's: interceptors, `slowAfter` and `propagating` end when the event is handed over.
 ///
 /// **Re-entrancy.** As in a handler, a wait in the loop's body does not include the events that its task has in hand. A
-/// wait in a task that the body starts does: there `drain` waits for the body. In a `Task` that a voter has left
-/// behind, a `drain` in a loop waits for that loop, too: use a `Task.detached` there.
+/// wait in a task that the body starts includes them: there `drain` waits for the body. In a `Task` that a voter has
+/// left behind, a `drain` in a loop waits for that loop, too: use a `Task.detached` there.
 ///
 /// **Questions.** A stream takes only what is posted. `forEach` and questions pass it over, as they do a subscriber
 /// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. A `receive` that you call yourself

@@ -14,8 +14,8 @@ extension DelegateHub {
   /// ``Configuration/propagating``, and for questions all of the caller's.
   ///
   /// **Re-entrancy.** An interceptor may call the hub. If it waits, as by ``DelegateHub/drain(within:)``, its handler
-  /// counts as waiting. If it calls `next` in ``DelegateHub/delayingDrain(fileID:line:_:)``, a handler that drains that
-  /// hub waits for ever.
+  /// counts as waiting. If it calls `next` in a hub's ``DelegateHub/delayingDrain(fileID:line:_:)``, a handler that
+  /// drains that hub waits for ever.
   ///
   /// **Cancellation.** An interceptor is cancelled when its handler is. If an interceptor blocks or never returns, its
   /// handler is reported as *slow* and *late*, and no other handler is harmed.

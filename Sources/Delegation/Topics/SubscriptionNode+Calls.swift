@@ -197,10 +197,10 @@ extension SubscriptionNode {
 
 /// How the questions to a subscription are counted.
 ///
-/// One addition to `state` counts a call that begins as asked and as running. The call's end subtracts it from the
-/// running ones; a call that was asked and does not run counts as answered. A call that failed, was abandoned or was
-/// late is moved to that count in `corrections`, in the section of the contents' lock that ends it. So a reader under
-/// that lock sees each question exactly once.
+/// One addition to `state` counts a new call both as asked and as running. The call's end subtracts it from the running
+/// ones; a call that was asked and does not run counts as answered. A call that failed, was abandoned or was late is
+/// moved to that count in `corrections`, in the section of the contents' lock that ends it. So a reader under that lock
+/// sees each question exactly once.
 extension SubscriptionNode {
   /// What became of the questions so far.
   var questions: QuestionAccount { contents.withLock(questions) }
@@ -215,7 +215,7 @@ extension SubscriptionNode {
     return account
   }
 
-  /// Decides whether a counted call may begin, if `state` has special bits.
+  /// Decides whether a counted call may begin, if `state` has ``Bits/special`` bits.
   ///
   /// - Parameter word: `state` before the call was counted.
   /// - Returns: whether the call may begin; if not, it is no longer counted.

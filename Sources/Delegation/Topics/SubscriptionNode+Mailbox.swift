@@ -17,9 +17,10 @@ extension SubscriptionNode {
 
   /// Changes the contents, after the mailbox has dropped what exceeds its limit.
   ///
-  /// The dropped notifications are reported and released outside the lock. A flood is dropped in pieces, one a section:
-  /// a thread that subscribes a replacement waits for this lock while it holds the topic's, for which posters wait. The
-  /// pieces are released after the loop: to release is slower than to post, so otherwise the loop might never end.
+  /// The dropped notifications are reported and released outside the lock. A flood is dropped in pieces, so that each
+  /// section is short: a thread that subscribes a replacement waits for this lock while it holds the topic's, for which
+  /// posters wait. Releasing is slower than posting, so the pieces are released after the loop, which otherwise might
+  /// never end.
   func dropThenChange<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
     var (pieces, id) = ([Mailbox.Remains](), Identity?.none)
     while true {
@@ -70,8 +71,8 @@ extension SubscriptionNode {
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
     dropThenChange { contents, number in
-      // Drops were decided by `number`: with it, no more seem to wait than the limit allows. After `finish()`, what is
-      // posted beyond the end waits, too.
+      // The drops were decided by `number`, so by this number no more wait than the limit allows. After `finish()`,
+      // what is posted beyond the end counts as waiting, too.
       let published = contents.mailbox.isFinishing ? nil : number
       return contents.mailbox.account(published: published ?? self.published)
     }

@@ -72,7 +72,7 @@ final class SubscriptionNode: Sendable {
   let site: SubscribeSite
   /// Higher is served first.
   let priority: Int
-  /// The place's number, a running number of the topic; of equal priorities the lower one is served first.
+  /// The place's number, a running number of the topic; with equal priorities, the lower number is served first.
   let serial: Int
   /// A number that a subscription shares with its replacements by the same object: their tokens are equal.
   let origin: Int
@@ -119,7 +119,6 @@ final class SubscriptionNode: Sendable {
   /// Whether calls may still start.
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
 
-  /// Whether the subscription has ended because it was replaced.
   var isReplaced: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.replaced != 0 }
 
   /// The open subscription at the same place, if this one has ended.
