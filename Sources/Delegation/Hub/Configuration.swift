@@ -14,16 +14,16 @@ extension DelegateHub {
     /// - the handlers of a subscription with `on:`: on its executor
     /// - a closure that says `@MainActor`: on the main actor
     /// - a combiner's `receive`: maybe on the executor of any subscriber of the call
-    /// - what a question does before it asks anybody, and at a deadline, with the combiner's last calls: on the pool;
-    ///   but on this executor if the caller runs there, or if ``clock`` is neither a `ContinuousClock` nor a
-    ///   `SuspendingClock`, as in a test
+    /// - what a question does before it asks anybody, and what it does at a deadline, the combiner's last calls
+    ///   included: on the pool, or on this executor if the caller runs there, or if ``clock`` is neither a
+    ///   `ContinuousClock` nor a `SuspendingClock`, as in a test
     ///
     /// **While this executor is blocked or suspended**, all handlers of the hub wait, and each caller that awaits them
     /// without a deadline. Calls with a deadline, ``DelegateHub/drain(within:)`` and counts go on, unless their caller
     /// runs there. Handlers that run elsewhere do not learn that they are cancelled. So give an executor that may be
     /// blocked or suspended to subscriptions, not to the hub.
     ///
-    /// The executor's `enqueue` must not block: a caller waits for it, past its deadline too. `enqueue` may run the job
+    /// The executor's `enqueue` must not block: a call waits for it, past its deadline too. `enqueue` may run the job
     /// before it returns, but then a child task that ends while it is cancelled may stop the program. An executor that
     /// isolates its tasks to itself costs one more job at each call of a nonisolated function: write one type for tasks
     /// and another for actors, or take ``DispatchQueueExecutor``.
@@ -117,16 +117,15 @@ extension DelegateHub.Configuration {
 }
 
 extension DelegateHub.Incident {
-  /// How many lines the present second has, which begins with the first line, and how many further incidents it left
-  /// out.
+  /// How many incidents came in the present second, which the first of them began, and how many were left out.
   ///
   /// Invariant: while `lines` is above zero, a task sleeps that ends the second.
   private static let log = Lock((lines: 0, leftOut: 0))
 
   /// Writes the incident to standard error as one line, as a hub does by default.
   ///
-  /// It writes at most 20 lines a second, then how many more incidents there were. If the program ends before, this
-  /// number is not written.
+  /// It writes at most 20 lines a second, and at the second's end how many more incidents there were. If the program
+  /// ends before that, this number is not written.
   ///
   /// **Isolation.** Works from any thread, for the incidents of all hubs.
   ///

@@ -27,7 +27,7 @@ extension DelegateHub {
     }
     // Whether the caller is already counted as a worker when the question begins: a drain must see no gap.
     var isCallerCounted = false
-    // The handler of a single subscriber delays no other, and nothing is decided before it returns: the caller asks.
+    // A single subscriber's handler delays no other, and nothing is decided before it returns: so the caller asks it.
     if deadline == nil, core.mayAskInLoop, nodes.count == 1, !nodes[0].hasExecutor {
       let worker = beginAsking()
       let answer = await worker.ask(nodes[0], in: asking.call, absence: .absence) {
@@ -67,7 +67,7 @@ extension DelegateHub {
       tally, of: nodes, from: first, admittedBy: asking.recipients.admits, in: core, asking.call,
       until: deadline, late: late
     ) { question, worker, first in
-      // The question calls the closure with itself, and so has that type.
+      // The question calls this closure with itself, so the argument is the question made here.
       let question = unsafeDowncast(question, to: TalliedQuestion<Tally<C, E>>.self)
       if let interception = question.core.interception {
         return await question.run(from: first, as: worker, within: interception, asking)
@@ -126,14 +126,14 @@ extension Result {
 /// Closures of an actor, for instance those that say `@MainActor`, have forms of their own: their `P` is sendable, so
 /// the compiler can tell the forms apart. A ``Question`` then asks the subscribers, on the actor.
 extension DelegateHub {
-  /// Asks in a loop; from the first subscriber on for which a loop is not enough, side by side.
+  /// Asks in a loop, and side by side from the first subscriber on for which a loop is not enough.
   @_alwaysEmitIntoClient @inline(never)
   nonisolated func askInLoop<P, C: Combiner, E>(
     _ asking: AskingInLoop<P, C.Response, E>, by combiner: C
   ) async throws(E) -> C.Outcome {
     let nodes = snapshot(of: asking.recipients.base)
     var combiner = combiner
-    // With nobody to ask, the count ends here: no answer would end it.
+    // With nobody to ask, the combiner finishes here: no answer would end the count.
     let outcome = combiner.begin(asking: nodes.count)
     if let outcome = outcome ?? (nodes.isEmpty ? combiner.finish() : nil) {
       noteShortage(of: combiner, among: nodes.count, of: asking.recipients.base, in: asking.call)
@@ -227,7 +227,8 @@ extension DelegateHub {
 
   /// Asks one subscriber in a question of its own: within a time or interceptors, or on an executor.
   ///
-  /// Once the time for the whole call is over, asks nobody, and returns what counts for the first late subscriber left.
+  /// Once the time for the whole call is over, asks nobody, and returns what counts for the first remaining subscriber
+  /// that is late.
   @usableFromInline
   nonisolated func takeTurn<Value: Sendable, E>(
     of node: SubscriptionNode, before rest: inout WorkQueue, as worker: Worker,

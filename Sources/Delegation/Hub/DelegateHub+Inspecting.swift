@@ -15,9 +15,9 @@ extension DelegateHub {
   ///
   /// A `Task` that a handler has started counts as the handler, which might await the task. A `Task.detached` does not,
   /// nor does a `Task` that was started by a synchronous handler of a notification or of a question that is asked in a
-  /// loop: a drain there waits for the handler. If a voter drains, and so waits for the handler that asks, later drains
-  /// in that handler and in its other voters do not wait for the voter. In a `Task` that a voter started and nobody
-  /// awaits, a drain may not wait for voters of that question that are asked later.
+  /// loop: a drain in these tasks waits for the handler. If a voter drains, and so waits for the handler that asks,
+  /// later drains in that handler and in its other voters do not wait for the voter. In a `Task` that a voter started
+  /// and nobody awaits, a drain may not wait for voters of that question that are asked later.
   ///
   /// **Lifetime.** A hub's task may retain the hub for a moment after a drain. So a hub that you release then may die a
   /// moment later.
@@ -82,8 +82,8 @@ extension DelegateHub {
 extension DelegateHub {
   /// Runs a closure that ``drain(within:)`` waits for, as for a handler.
   ///
-  /// For work that runs in no handler, such as processing a request that will call the hub. The hub is not idle until
-  /// the closure has returned.
+  /// For work that calls the hub from outside of handlers, such as processing a request. The hub is not idle until the
+  /// closure has returned.
   ///
   /// **Order.** A drain that begins after this call waits for its end; so does one that began before, if the hub has
   /// not been idle since.
@@ -92,9 +92,9 @@ extension DelegateHub {
   ///
   /// **Re-entrancy.** A drain that is called from the closure, or from a handler of a call that the closure makes,
   /// waits for everything except the closure. If two closures drain, the one that drains last does not wait for the
-  /// other. A drain in a task that the closure starts and awaits does not wait for the closure either. But a drain in a
-  /// detached task that the closure awaits never returns; nor does one in a task that another such closure, or a
-  /// handler, has started and this closure awaits.
+  /// other. A drain in a task that the closure starts and awaits does not wait for the closure either. But a drain
+  /// never returns in a task that the closure awaits, if the task is detached, or if a handler or another closure that
+  /// delays the drain has started it.
   ///
   /// **Cancellation.** It ignores cancellation itself.
   ///
@@ -187,9 +187,9 @@ extension DelegateHub {
 extension DelegateHub {
   /// What has become of a notification when `notifyAndWait` returned.
   ///
-  /// Each subscriber to which the notification was addressed is counted once: as *handled*, *failed* or *missed*.
-  /// Unless the call has returned early, because of a window, a deadline, a cancellation or a wait in a handler, the
-  /// three add up to ``addressed``.
+  /// Each subscriber to which the notification was addressed is counted once: as *handled*, *failed* or *missed*. The
+  /// three add up to ``addressed``, unless the call has returned early: because of a window, a deadline, a cancellation
+  /// or a wait in a handler.
   ///
   /// ```swift
   /// let outcome = await entries.notifyAndWait { try await $0.write(entry) }
@@ -232,7 +232,7 @@ extension DelegateHub {
       handled = receipt.handled.load(ordering: .relaxed)
       failed = receipt.failed.load(ordering: .relaxed)
       missed = receipt.missed.load(ordering: .relaxed)
-      // From the counts: a subscriber that is just finishing is no longer in `left`, or not yet counted.
+      // From the counts: `left` may lack a subscriber that is not counted yet, or have one that was counted since.
       let rest =
         awaited === receipt
         ? addressed - handled - failed - missed : awaited?.outstanding.value ?? 0

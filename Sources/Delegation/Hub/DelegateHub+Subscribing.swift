@@ -11,8 +11,8 @@ extension DelegateHub {
   ///
   /// The new subscription takes over what waits, the position in the order, and the options that you do not name.
   /// Questions and `forEach` go to it at once, notifications once the former one's running handler has ended; if that
-  /// handler hangs, cancel the former subscription, or unsubscribe its object. What is only queued for the former
-  /// executor delays nothing.
+  /// handler hangs, cancel the former subscription, or unsubscribe its object. Notifications that are only queued for
+  /// the former one's executor delay nothing.
   ///
   /// **Order.** Subscribers with a higher priority are served first. Those with equal priority are served in the order
   /// in which they subscribed.
@@ -36,9 +36,10 @@ extension DelegateHub {
   ///   - protocol: the protocol, as `WorkerGate.self`. If it is not `: AnyObject`, each call of a subscriber is dearer.
   ///   - priority: higher is asked and served first; 0 by default.
   ///   - id: identifies the subscriber, in place of the object itself: see *Place*. Ids are compared as `AnyHashable`,
-  ///     so `1`, `1.0` and `UInt8(1)` are equal. If a subscribed object names a free id, its place has that id from
-  ///     then on. If another subscription has the id, that subscription ends, and what waited for it is cancelled. What
-  ///     exceeds a replaced subscriber's limit, and is not dropped yet because its handler runs, goes over too.
+  ///     so `1`, `1.0` and `UInt8(1)` are equal. If an object that is subscribed already names a free id, its place has
+  ///     that id from then on; if it names another subscription's id, that subscription ends, and what waited for it is
+  ///     cancelled. What exceeds a replaced subscriber's limit, and is not dropped yet because its handler runs, goes
+  ///     over too.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default all of them
   ///     wait.
@@ -169,7 +170,7 @@ extension DelegateHub {
     let object = Self.object(of: subscriber, dynamicType)
     let node = core.topics.find(type, owner: core).subscribe(
       (object, options, priority, line), reference: WeakReference(subscriber, object: object))
-    // Keeps the hub alive until here: the delivery of what a replacement takes over retains it.
+    // Keeps the hub alive until here; after that the delivery of what a replacement takes over retains it.
     withExtendedLifetime(self) {}
     return Subscription(node: node)
   }
@@ -215,7 +216,7 @@ extension DelegateHub {
   /// of those, it returns the ones that run on the object.
   ///
   /// **Cancellation.** Without a deadline it waits even if the caller's task is cancelled, because resources may be
-  /// freed when it returns. With a deadline it then returns at once with what is left.
+  /// freed when it returns. With a deadline, a cancelled call returns at once with what is left.
   ///
   /// **Errors.** It does not throw.
   ///
@@ -275,7 +276,7 @@ extension DelegateHub.Subscription {
   ///
   /// Until then questions are still asked. What is posted meanwhile counts as waiting, pushes nothing out of a mailbox
   /// with a limit, and is cancelled at the end. Only a replacement undoes the end: if the same object, or another with
-  /// an equal id, subscribes before, it takes over all that waits.
+  /// an equal id, subscribes before the end, it takes over all that waits.
   ///
   /// **Isolation.** Works from any thread, from synchronous code and from every handler.
   ///
@@ -303,7 +304,7 @@ extension DelegateHub.Subscription {
   ///
   /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less
   ///   it does not wait.
-  /// - Returns: the subscription, if handlers of it run, and such other subscriptions of the same object.
+  /// - Returns: of this subscription and the same object's ended ones, those with running handlers.
   /// - Complexity: as ``cancel()``.
   @discardableResult
   public func cancelAndWait(within duration: Duration? = nil) async -> DelegateHub.Leftovers {

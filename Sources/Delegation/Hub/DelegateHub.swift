@@ -52,8 +52,8 @@ public actor DelegateHub {
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     let executor = handlerExecutor(for: configuration.executor)
-    // In real time deadlines do not run on the hub's executor, which may be busy. Any other clock is taken for a
-    // test's: then they run on the hub's executor, so that the test controls the whole hub.
+    // In real time, deadlines do not run on the hub's executor, which may be busy. Any other clock is taken for a
+    // test's: its deadlines run on the hub's executor, so that the test controls the whole hub.
     let clock = configuration.clock
     let isRealTime = clock is ContinuousClock || clock is SuspendingClock
     let deadlines = DeadlineQueue(

@@ -5,7 +5,7 @@ extension Delegates {
   /// It returns when all have answered, or at the deadline. An error that a handler throws is that subscriber's result.
   /// A subscriber that has not answered at the deadline has ``DelegateHub/ReplyError/timedOut``; its handler is
   /// cancelled and not waited for. Subscribers that die or are removed before they are asked, or before the deadline at
-  /// which they are late, have no reply.
+  /// which they would be late, have no reply.
   ///
   /// **Order.** Replies are in the order of the subscriptions, not in the order of the answers.
   ///
@@ -36,8 +36,9 @@ extension Delegates {
   /// **Order.** By priority, then in order of subscription; each is asked when the one before has returned. A question
   /// does not wait for the notifications posted before it.
   ///
-  /// **Isolation.** Handlers run in the caller's task, where that runs, on no actor. With an executor of the hub or the
-  /// subscription, or within interceptors, they run in a task of their own, with the caller's task-locals and priority.
+  /// **Isolation.** Handlers run in the caller's task, where that task runs, on no actor. With an executor of the hub
+  /// or the subscription, or within interceptors, they run in a task of their own, with the caller's task-locals and
+  /// priority.
   ///
   /// **Cancellation.** If the caller's task is cancelled, handlers that run there see that they are cancelled. A
   /// handler that cancels its task then cancels the caller.

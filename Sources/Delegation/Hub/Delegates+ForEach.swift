@@ -2,9 +2,9 @@
 extension Delegates {
   /// Calls every subscriber, one after another, where the caller runs.
   ///
-  /// When it returns, all who were subscribed have been called: of two such calls, all have had the first before
-  /// anybody has the second. As with `Sequence.forEach`, the closure does not escape, and need not be `Sendable`: it
-  /// may use local variables, `inout` parameters and the state of the caller's actor.
+  /// When it returns, all who were subscribed have been called: of two calls of `forEach`, all have had the first
+  /// before anybody has the second. As with `Sequence.forEach`, the closure does not escape, and need not be
+  /// `Sendable`: it may use local variables, `inout` parameters and the state of the caller's actor.
   ///
   /// **Order.** By priority, then in order of subscription, or reversed. It calls those that were subscribed when it
   /// was called, and sees what the same thread has changed before. A subscriber whose subscription has ended, or that

@@ -3,7 +3,7 @@ extension Delegates {
   /// Calls a synchronous handler on every subscriber, without waiting for any.
   ///
   /// When it returns, the notification waits for every subscriber; it may not have been handled yet. If nobody is
-  /// subscribed, nothing is posted or counted.
+  /// subscribed, nothing is posted or counted, unless notifications are kept for a replay.
   ///
   /// The closure runs later, and then reads what it refers to: `{ $0.did(self.current) }` gives what `current` is when
   /// the handler runs. To give what it was when you posted, capture it: `{ [current] in $0.did(current) }`.
@@ -30,8 +30,8 @@ extension Delegates {
   ///
   /// As the synchronous form. A subscriber's next notification begins only when the handler has returned, even if it
   /// suspends for long. The others go on meanwhile. An `async` method of an actor runs on that actor, and a closure
-  /// that belongs to an actor, for instance because it says `@MainActor`, runs there; if it awaits, it may be entered
-  /// there after its subscription has ended.
+  /// that belongs to an actor, for instance because it says `@MainActor`, runs there. If the closure awaits, it may be
+  /// entered there after the subscription has ended.
   ///
   /// - Parameter body: what to do with each subscriber.
   /// - Complexity: O(1) in the number of subscribers.
@@ -47,14 +47,14 @@ extension Delegates {
   /// When it returns before the deadline, every subscriber at the time of posting has finished with the notification,
   /// and the outcome says how many have handled it. It does not wait for a subscriber that dies, is removed, or drops
   /// the notification because its mailbox is full. If the handler of a removed subscriber already runs, or waits for
-  /// the main actor or in an interceptor, it waits for that handler. The death of a subscriber whose executor is
+  /// the main actor or in an interceptor, the call waits for that handler. The death of a subscriber whose executor is
   /// blocked or suspended is found at the next call on the protocol.
   ///
   /// **A window.** With `leaving: n`, the call posts at once, and returns when all subscribers have finished with the
-  /// notification of the *n*th such call before, by any poster; with 0, with its own. So with *p* posters at most *n* +
-  /// *p* of their notifications wait anywhere, and a slow subscriber slows the posters down. With a window, the call
-  /// does not wait for a handler whose subscription has ended, which may hang. The outcome is that of the call's own
-  /// notification so far.
+  /// notification of the *n*th such call before, by any poster; with 0, of the call's own. So with *p* posters at most
+  /// *n* + *p* of their notifications wait anywhere, and a slow subscriber slows the posters down. With a window, the
+  /// call does not wait for a handler whose subscription has ended, which may hang. The outcome is that of the call's
+  /// own notification so far.
   ///
   /// **Order.** As with `notify`: the notification comes after all that was posted before, and before all that is
   /// posted later.

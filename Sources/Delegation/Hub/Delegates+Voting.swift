@@ -8,9 +8,9 @@ extension Delegates {
   /// **Order.** Subscribers are asked by priority, then in order of subscription; they answer in any order. Handlers
   /// that suspend overlap, so the call takes as long as the slowest of them. If the hub has no executor, handlers may
   /// run on the caller's thread until one suspends. A handler that blocks there delays the remaining subscribers and
-  /// the caller, even if another answer decides meanwhile. With a deadline it delays nobody as long as the pool has a
-  /// thread left. A subscriber whose subscription has ended before its turn is not asked; if the subscription was
-  /// replaced, the new one's subscriber is.
+  /// the caller, even if another answer decides meanwhile. With a deadline, a handler that blocks delays nobody as long
+  /// as the pool has a thread left. A subscriber whose subscription has ended before its turn is not asked; if the
+  /// subscription was replaced, the new one's subscriber is.
   ///
   /// **Isolation.** Handlers run on the hub's executor or the subscription's, if there is one, otherwise on the pool or
   /// on the caller's thread, as above. They run on no actor, with the caller's task-locals and the priority that it had
@@ -84,8 +84,8 @@ extension Delegates {
   /// that blocks its thread delays the remaining subscribers and the caller.
   ///
   /// **Isolation.** Handlers run on no actor. If the hub has an executor, interceptors or
-  /// ``DelegateHub/Configuration/slowAfter``, all are asked as by the asynchronous form. If a subscriber has an
-  /// executor, so are this subscriber and those after it.
+  /// ``DelegateHub/Configuration/slowAfter``, all are asked as by the asynchronous form. A subscriber that has an
+  /// executor, and those after it, are asked so, too.
   ///
   /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled. A handler that cancels that
   /// task cancels the caller.

@@ -107,10 +107,10 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// Whether anybody is subscribed, for work that is to run only then: the present value, then each change.
   ///
   /// Each loop gets the present value first. Of changes that come faster than the loop asks it gets the latest, if that
-  /// differs from the last value. The sequence ends after ``finish()``, when the
-  /// hub is released, which it does not keep alive, and when its task is cancelled. A subscriber that has died counts
-  /// until a call or the hub's search for dead ones has found it: if nothing is posted, read ``isEmpty`` now and then.
-  /// All subscribers of the first protocol count, whether or not they conform to further ones.
+  /// differs from the last value. The sequence ends after ``finish()``, when the loop's task is cancelled, and when the
+  /// hub is released: the sequence does not keep the hub alive. A subscriber that has died counts until a call or the
+  /// hub's search for dead ones has found it: if nothing is posted, read ``isEmpty`` now and then. All subscribers of
+  /// the first protocol count, whether or not they conform to further ones.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///

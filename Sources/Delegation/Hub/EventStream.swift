@@ -4,9 +4,9 @@
 ///
 /// Events wait in the subscription's mailbox, and nowhere else, until a loop takes them. The event that a loop has
 /// taken is *in hand* until the loop asks for the next one, or its iterator is released, as after a `break`: then the
-/// event is *handled*. ``DelegateHub/drain(within:)`` and `notifyAndWait` wait until then, so a slow loop slows such a
-/// poster down; statistics count the event, and leftovers name the line that made the stream. If a stream is retained
-/// while nobody loops over it, a `drain` without a deadline waits for ever, as for a handler that hangs.
+/// event is *handled*. ``DelegateHub/drain(within:)`` and `notifyAndWait` wait until then, so a slow loop slows a
+/// poster that waits; statistics count the event, and leftovers name the line that made the stream. If a stream is
+/// retained while nobody loops over it, a `drain` without a deadline waits for ever, as for a handler that hangs.
 ///
 /// **End.** The stream ends with its subscription: when the subscription is cancelled, when a loop finds its task
 /// cancelled, and when the stream and its iterators are released. If the subscription or its protocol is finished, or
@@ -17,19 +17,19 @@
 /// with a message that names the line, unless the first one's task is cancelled. A notification brings a stream one
 /// event: a second `receive` throws.
 ///
-/// **Cancellation.** If a loop's task is cancelled when it asks for the next event, or its iterator is released, the
-/// event in hand counts as missed: it may not have been handled. If another loop goes on first, the event counts as
-/// handled.
+/// **Cancellation.** If a loop's task is cancelled by the time the loop asks for the next event or its iterator is
+/// released, the event in hand counts as missed: it may not have been handled. If another loop goes on first, the event
+/// counts as handled.
 ///
 /// **Errors.** Nobody learns what the loop's body throws or catches: the event counts as handled. The body is no
 /// handler of the hub's: interceptors, `slowAfter` and `propagating` end when the event is handed over.
 ///
 /// **Re-entrancy.** As in a handler, a wait in the loop's body does not include the events that its task has in hand. A
-/// wait in a task that the body starts does: there `drain` waits for the body. In a `Task` that a voter has left
-/// behind, a `drain` in a loop waits for that loop, too: use a `Task.detached` there.
+/// wait in a task that the body starts includes them: there `drain` waits for the body. In a `Task` that a voter has
+/// left behind, a `drain` in a loop waits for that loop, too: use a `Task.detached` there.
 ///
 /// **Questions.** A stream takes only what is posted. `forEach` and questions pass it over, as they do a subscriber
-/// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. To call `receive` on it otherwise
+/// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. A `receive` that you call yourself
 /// throws, unless a loop takes an event at that moment.
 ///
 /// ```swift
@@ -100,7 +100,7 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   ///
   /// - Parameters:
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less it only looks at
-  ///     events that wait already. It waits longer for a poster's closure that suspends, and for interceptors.
+  ///     events that wait already. It waits past that time for a poster's closure that suspends, and for interceptors.
   ///   - condition: whether the event is the one to return; by default any event is.
   /// - Returns: the event; `nil` at the deadline, on cancellation, and at the end of the stream.
   /// - Complexity: O(*n*) in the *n* events that it looks at or that a limit drops, apart from the waiting.
@@ -108,13 +108,15 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
     within duration: Duration? = nil, where condition: (Event) -> Bool = { _ in true }
   ) async -> Event? {
     let deadline = duration.flatMap { subscription.node.topic.deadlines.deadline(after: $0) }
-    // Later events are left out: the condition may post, and others may post faster than this loop looks.
+    // If the deadline is past, later events are left out: the condition may post, and others may post faster than this
+    // loop looks.
     let end = deadline?.isPast == true ? subscription.node.published : .max
     let turn = turn
     defer { turn.end(as: .handled) }
     while let next = await turn.next(until: deadline, before: end) {
       let event = next as! Event
       if condition(event) { return event }
+      // A deadline that was past at the start has set `end` instead.
       if let deadline, !deadline.isPast, deadline.hasCome { return nil }
     }
     return nil

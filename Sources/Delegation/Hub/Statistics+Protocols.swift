@@ -58,7 +58,7 @@ extension DelegateHub.Statistics: CustomStringConvertible {
 }
 
 extension DelegateHub.Statistics.Counts: CustomStringConvertible {
-  /// The counts by name; passed over only if there are any.
+  /// The counts by name; *passed over* is left out if it is 0.
   public var description: String {
     let passedOver = passedOver > 0 ? "passed over \(passedOver), " : ""
     return "handled \(handled), failed \(failed), expired \(expired), dropped \(dropped), "
@@ -88,7 +88,7 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
       counts: counts ?? node.account, questions: node.questions)
   }
 
-  /// What a subscription has left, if anything.
+  /// The counts of a subscription that has work left; `nil` if nothing is left.
   init?(leftOf node: SubscriptionNode) {
     // This runs at a deadline: what exceeds a limit is counted as dropped, and stays, because releasing it would run
     // user code.
@@ -124,6 +124,7 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
     var counts = all.reduce(into: overview.counts) { $0 += $1.counts }
     // Read last, so that the totals include all that is handled or in hand; the rest waits.
     let (posted, addressed) = topic.state.withLock { ($0.posted, $0.addressed) }
+    // Cleared first, because `counts.addressed` is a sum that includes it.
     counts.waiting = 0
     counts.waiting = max(0, addressed - counts.addressed)
     self.init(

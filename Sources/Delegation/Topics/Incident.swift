@@ -31,9 +31,10 @@ extension DelegateHub {
     /// How long the handler had been running, by the hub's clock, if the kind is ``Kind/late``, ``Kind/slow`` or
     /// ``Kind/failed``; otherwise `nil`.
     ///
-    /// For ``Kind/late``, the time counts from the question, or from the subscriber's turn. It is `nil` if the handler
-    /// had not begun, because its executor or the closure's actor was busy, or an interceptor had not called it. For
-    /// ``Kind/failed``, it is known only if ``Configuration/slowAfter`` is set: otherwise no handler is measured.
+    /// For ``Kind/late``, the time counts from the question, or from the subscriber's turn. The duration is `nil` if
+    /// the handler had not begun, because its executor or the closure's actor was busy, or an interceptor had not
+    /// called it. For ``Kind/failed``, the duration is known only if ``Configuration/slowAfter`` is set: otherwise no
+    /// handler is measured.
     public internal(set) var duration: Duration?
     /// The subscriber's subscription, which you can end.
     ///
@@ -126,9 +127,9 @@ extension DelegateHub.Incident {
 
     /// A rule needs more answers than there are subscribers to ask, so it always refuses.
     ///
-    /// For example, `.unanimous(ofAtLeast: 2)` with one subscriber. The hub reports each needed number once, until so
-    /// many are subscribed. It remembers 64 numbers, and reports no further ones. Streams count as subscribers here,
-    /// and so do subscribers that do not conform to what `conforming(to:)` names.
+    /// For example, `.unanimous(ofAtLeast: 2)` with one subscriber. The hub reports each needed number once, and again
+    /// only after so many have been subscribed. It remembers 64 numbers, and reports no further ones. Streams count as
+    /// subscribers here, and so do subscribers that do not conform to what `conforming(to:)` names.
     case tooFew
 
     /// The kind's name.

@@ -2,11 +2,11 @@ extension DelegateHub {
   /// Runs around handlers: to trace them, to measure them, to bind task-locals, or to keep them from running.
   ///
   /// A hub calls its interceptors for each handler of each call, except a `forEach` that awaits nothing; the first
-  /// interceptor is the outermost. What an interceptor does concerns this handler only. For a stream, it runs until the
-  /// loop gets the event, and not around the loop's body.
+  /// interceptor is the outermost. What an interceptor does concerns its own handler only. For a stream, an interceptor
+  /// runs until the loop gets the event, and not around the loop's body.
   ///
   /// **Order.** An interceptor runs after the one before it has called `next`, and goes on when the handler and the
-  /// interceptors after it have returned. The caller of a question gets the answer after that.
+  /// interceptors after it have returned. The caller of a question gets the answer when all of them have returned.
   ///
   /// **Isolation.** An interceptor runs on the hub's executor or the subscription's, on no actor, even if the handler
   /// runs on the main actor; for `forEach`, where its caller runs. Only the handler, and the tasks that it starts, see
@@ -14,11 +14,11 @@ extension DelegateHub {
   /// ``Configuration/propagating``, and for questions all of the caller's.
   ///
   /// **Re-entrancy.** An interceptor may call the hub. If it waits, as by ``DelegateHub/drain(within:)``, its handler
-  /// counts as waiting. If it calls `next` in ``DelegateHub/delayingDrain(fileID:line:_:)``, a handler that drains that
-  /// hub waits for ever.
+  /// counts as waiting. If it calls `next` in a hub's ``DelegateHub/delayingDrain(fileID:line:_:)``, a handler that
+  /// drains that hub waits for ever.
   ///
-  /// **Cancellation.** An interceptor is cancelled when its handler is. One that blocks or never returns is *slow* and
-  /// *late* like such a handler, and harms no other handler.
+  /// **Cancellation.** An interceptor is cancelled when its handler is. If an interceptor blocks or never returns, its
+  /// handler is reported as *slow* and *late*, and no other handler is harmed.
   ///
   /// **Lifetime.** A running handler keeps its subscriber alive; an interceptor does not. So `next` checks whether the
   /// subscriber has died. At a deadline, a subscriber for which an interceptor runs is late.
@@ -112,7 +112,7 @@ extension DelegateHub {
     /// - Parameters:
     ///   - lhs: an outcome.
     ///   - rhs: another one.
-    /// - Returns: whether they are.
+    /// - Returns: whether they are equal.
     public static func == (lhs: Self, rhs: Self) -> Bool {
       lhs.description == rhs.description
     }

@@ -13,8 +13,7 @@ struct MemberList: Sendable {
   private var added: [SubscriptionNode] = []
   /// How many subscriptions have ended since the last merge.
   private(set) var endedCount = 0
-  /// The last version that added a subscription which is not last in order; a merge sorts if this is later than
-  /// `merged`.
+  /// The version of the last addition that may be out of order; a merge sorts if this version is later than `merged`.
   private var lastDisorder = 0
 
   /// `ordered`, if nothing has changed since the last merge.
@@ -42,15 +41,16 @@ struct MemberList: Sendable {
   ///
   /// - Returns: what was in it, for the caller to release outside the lock.
   mutating func removeAll() -> Removed {
+    // If nobody has ended since the last merge either, the list is empty.
     if endedCount == 0 { return ([], []) }
+    // `merged` changes, so that no copy that was taken before is put back.
     defer { self = MemberList(version: version, merged: version) }
     return (ordered, added)
   }
 
   typealias Removed = ([SubscriptionNode], [SubscriptionNode])
 
-  /// Merges a copy that was taken under the lock: drops what has ended and holds no place, and sorts if the order may
-  /// have changed.
+  /// Merges a copy that was taken under the lock: drops what has ended, and sorts if the order may have changed.
   ///
   /// - Returns: the subscriptions in order.
   /// - Complexity: O(*n*), or O(*n* log *n*) if it sorts.
@@ -58,8 +58,8 @@ struct MemberList: Sendable {
     var nodes: [SubscriptionNode] = []
     // The subscription that was added last at each place.
     lazy var last = Dictionary(added.map { ($0.serial, $0) }, uniquingKeysWith: { $1 })
-    // A replaced subscription stays until its replacement is in the list: callers find the replacement by the serial
-    // number.
+    // A replaced subscription stays until its replacement is in the list: callers find the replacement by the replaced
+    // one's serial number.
     func stays(_ node: SubscriptionNode) -> Bool {
       node.isOpen || node.isReplaced && last[node.serial].map { $0 === node } ?? true
     }

@@ -7,12 +7,12 @@ final class StreamLoop: @unchecked Sendable {
   /// The notification that a loop has *in hand* (taken, and not yet handled), and what became of it.
   typealias Hand = (number: Int, receipt: Receipt?, fate: Notification.Fate)
 
-  /// What resumes the loop that waits for the next event, if one does.
+  /// Resumes the loop that waits for the next event; `nil` if none waits.
   @exclusivity(unchecked)
   var waiter: Waiter?
   @exclusivity(unchecked)
   var hand: Hand?
-  /// How many events were taken since the loop last waited, or let others go first.
+  /// How many events were taken since the loop last waited, or let other tasks run.
   @exclusivity(unchecked)
   var takenInARow = 0
   /// The hub's core, which the loop keeps alive only as long as a replacement waits for what is in hand.
@@ -52,7 +52,7 @@ final class StreamLoop: @unchecked Sendable {
 
   /// Takes the event that the running handler brings.
   ///
-  /// - Returns: whether the event was taken: not a second one, nor while no handler runs.
+  /// - Returns: whether the event was taken: false for a second one, and while no handler runs.
   func add(_ event: any Sendable) -> Bool {
     taking.withLock { taking in
       guard isOpen.load(ordering: .relaxed), taking.event == nil else { return false }

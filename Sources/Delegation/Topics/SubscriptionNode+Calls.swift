@@ -25,7 +25,7 @@ extension SubscriptionNode {
     if word & (Bits.awaited | Bits.terminated) != 0 { noteEnd(word) }
   }
 
-  /// After the end of a handler, settles the subscription if it has ended, and resumes tasks that wait.
+  /// After the end of a handler, settles the subscription if it has ended, and resumes tasks that wait for the handler.
   @inline(never)
   @usableFromInline
   func noteEnd(_ word: UInt64) {
@@ -121,9 +121,9 @@ extension SubscriptionNode {
   /// If the subscriber has died, its subscription ends as expired. Must not be called under a lock.
   ///
   /// - Parameters:
-  ///   - admits: whether an object conforms to further protocols; `nil` for none.
+  ///   - admits: whether an object conforms to further protocols; `nil` if the call names none.
   ///   - call: the call that looks for the subscriber, if there is one.
-  /// - Returns: whether it would.
+  /// - Returns: whether a question would.
   @usableFromInline
   func isReached(by admits: RecipientFilter?, endingIn call: CallKind?) -> Bool {
     guard let object = current?.object(for: call) else { return false }
@@ -197,10 +197,10 @@ extension SubscriptionNode {
 
 /// How the questions to a subscription are counted.
 ///
-/// One addition to `state` counts a call that begins as asked and as running. The call's end subtracts it from the
-/// running ones; a call that was asked and does not run counts as answered. A call that failed, was abandoned or was
-/// late is moved to that count in `corrections`, in the section of the contents' lock that ends it. So a reader under
-/// that lock sees each question exactly once.
+/// One addition to `state` counts a new call both as asked and as running. The call's end subtracts it from the running
+/// ones; a call that was asked and does not run counts as answered. A call that failed, was abandoned or was late is
+/// moved to that count in `corrections`, in the section of the contents' lock that ends it. So a reader under that lock
+/// sees each question exactly once.
 extension SubscriptionNode {
   /// What became of the questions so far.
   var questions: QuestionAccount { contents.withLock(questions) }
@@ -215,7 +215,7 @@ extension SubscriptionNode {
     return account
   }
 
-  /// Decides whether a counted call may begin, if `state` has special bits.
+  /// Decides whether a counted call may begin, if `state` has ``Bits/special`` bits.
   ///
   /// - Parameter word: `state` before the call was counted.
   /// - Returns: whether the call may begin; if not, it is no longer counted.
@@ -235,7 +235,7 @@ extension SubscriptionNode {
   private func mayBegin(in word: UInt64) -> Bool {
     if word & Bits.terminated != 0 { return false }
     if word & Bits.stream != 0 {
-      // In this order: statistics that are read between the two sections show no waiting notification.
+      // In the other order, statistics read between the two sections would show a waiting notification.
       contents.withLock { $0.mailbox.passOverQuestion() }
       topic.state.withLock { $0.addQuestion() }
       return false
@@ -250,7 +250,7 @@ extension SubscriptionNode {
   @inline(never)
   private func makeRoom() {
     correct { account in
-      // Only a part is moved: a running call that turns out not to have been asked is subtracted from this count.
+      // Only a part is moved: a running call that turns out not to have been asked is subtracted from `state`.
       let some = Bits.full / 2
       guard state.load(ordering: .relaxed) & Bits.full != 0 else { return }
       state.wrappingSubtract(some, ordering: .relaxed)

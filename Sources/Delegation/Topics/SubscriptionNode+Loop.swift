@@ -1,8 +1,8 @@
 /// How the loop over a stream takes notifications itself, instead of a worker.
 ///
 /// The loop *attends* the mailbox while it has a notification *in hand*: from taking it until *putting it down*, when
-/// the loop asks for the next one or its iterator is released. A mailbox is *queued* while its loop is to take
-/// something.
+/// the loop asks for the next one or its iterator is released. A mailbox is *queued* while something in it waits for
+/// the loop.
 ///
 /// Invariant: a mailbox with something pending is attended or queued, or a delivery has yet to look at it. An attended
 /// or queued mailbox counts as one worker of the hub.
@@ -15,7 +15,7 @@ extension SubscriptionNode {
     case pause
     /// Waits, then pulls again; resumes another loop that already waits, because two must not wait.
     case wait(Waiter, insteadOf: Waiter?)
-    /// Ends: the loop may take and await nothing more, or its task is cancelled.
+    /// Ends: there is nothing more that the loop may take or await, or its task is cancelled.
     case over
   }
 

@@ -4,9 +4,9 @@ internal import Synchronization
 extension SubscriptionNode {
   /// How many notifications have been posted, up to the subscription's end; `nil` if the subscription is not open.
   ///
-  /// Called under the lock of the contents: a count loaded before that could miss notifications for which another
-  /// worker has set ``Mailbox/Flags/recheck``. The count is loaded before `state`, so it includes nothing that was
-  /// posted after the termination.
+  /// Called under the lock of the contents: a count loaded before the lock is taken could miss notifications for which
+  /// another worker has set ``Mailbox/Flags/recheck``. The count is loaded before `state`, so it includes nothing that
+  /// was posted after the termination.
   func published(to mailbox: borrowing Mailbox) -> Int? {
     let published = topic.published.load(ordering: .acquiring)
     return isOpen ? min(published, mailbox.end) : nil
@@ -17,9 +17,10 @@ extension SubscriptionNode {
 
   /// Changes the contents, after the mailbox has dropped what exceeds its limit.
   ///
-  /// The dropped notifications are reported and released outside the lock. A flood is dropped in pieces, one a section:
-  /// a thread that subscribes a replacement waits for this lock while it holds the topic's, for which posters wait. The
-  /// pieces are released after the loop: to release is slower than to post, so otherwise the loop might never end.
+  /// The dropped notifications are reported and released outside the lock. A flood is dropped in pieces, so that each
+  /// section is short: a thread that subscribes a replacement waits for this lock while it holds the topic's, for which
+  /// posters wait. Releasing is slower than posting, so the pieces are released after the loop, which otherwise might
+  /// never end.
   func dropThenChange<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
     var (pieces, id) = ([Mailbox.Remains](), Identity?.none)
     while true {
@@ -39,7 +40,7 @@ extension SubscriptionNode {
     }
   }
 
-  /// Drops what exceeds the limit or, once the end is reached, what is beyond it; `published` then becomes the end.
+  /// Drops what exceeds the limit; once the end is reached, drops beyond the end, and sets `published` to the end.
   ///
   /// Not inlined, because `dropThenChange` has many copies.
   @inline(never)
@@ -70,8 +71,8 @@ extension SubscriptionNode {
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
     dropThenChange { contents, number in
-      // Drops were decided by `number`: with it, no more seem to wait than the limit allows. After `finish()`, what is
-      // posted beyond the end waits, too.
+      // The drops were decided by `number`, so by this number no more wait than the limit allows. After `finish()`,
+      // what is posted beyond the end counts as waiting, too.
       let published = contents.mailbox.isFinishing ? nil : number
       return contents.mailbox.account(published: published ?? self.published)
     }
@@ -105,7 +106,7 @@ extension SubscriptionNode {
     return followUp(step, left)
   }
 
-  /// Called under the lock of the contents.
+  /// Begins to attend the mailbox, if it may be attended; called under the lock of the contents.
   func attend(_ mailbox: inout Mailbox, _ published: Int?) -> Bool {
     guard mailbox.attend(published: published) else { return false }
     let word = state.bitwiseOr(Bits.attended, ordering: .sequentiallyConsistent).oldValue
@@ -115,7 +116,7 @@ extension SubscriptionNode {
     return false
   }
 
-  /// Takes the mailbox out of its executor's delivery; the worker that calls this counts it off when done with it.
+  /// Takes the mailbox out of its executor's delivery; the calling worker counts the mailbox off when done with it.
   ///
   /// - Returns: whether the mailbox was in the delivery: not if the subscription has ended.
   func leaveDelivery() -> Bool {
@@ -147,7 +148,7 @@ extension SubscriptionNode {
     if state.load(ordering: .relaxed) & Bits.called == 0, reference.isAlive { noteFirstCall() }
   }
 
-  /// Ends the subscription if a handler found the subscriber dead; returns the notification's fate as it is.
+  /// Ends the subscription if a handler found the subscriber dead; returns the notification's fate unchanged.
   func fate(of fate: Notification.Fate, in call: CallKind) -> Notification.Fate {
     if fate == .expired { terminate(as: .expired, in: call) }
     return fate

@@ -4,8 +4,8 @@ public import Synchronization
 ///
 /// Its state is in two parts. `state` is one atomic word that says whether calls may start, how many questions were
 /// asked, and how many are being answered. `contents` has the mailbox and the options, under a lock of its own. That
-/// lock may be taken under the topic's, but only for constant time, because posters wait for the topic's; never the
-/// other way round.
+/// lock may be taken under the topic's, but only for constant time, because posters wait for the topic's. The topic's
+/// lock is never taken under it.
 ///
 /// A *place*, an object or an id, has one open subscription; a newer one there is the *replacement* of the former. One
 /// worker, or a stream's loop, *attends* the mailbox at a time: only it takes notifications. The protocol's *sums* are
@@ -30,8 +30,8 @@ final class SubscriptionNode: Sendable {
     static var hasExecutor: UInt64 { 4 }
     /// A worker, or a stream's loop, attends the mailbox.
     ///
-    /// Written under the lock of the contents, together with the mailbox's flag. In one word with `terminated`: of a
-    /// worker that begins to attend and a thread that terminates, one sees the other.
+    /// Written under the lock of the contents, together with the mailbox's flag. In one word with `terminated`: if a
+    /// worker begins to attend while a thread terminates, at least one sees the other's bit.
     static var attended: UInt64 { 8 }
     /// The subscription was replaced; set together with `terminated`.
     static var replaced: UInt64 { 16 }
@@ -72,7 +72,7 @@ final class SubscriptionNode: Sendable {
   let site: SubscribeSite
   /// Higher is served first.
   let priority: Int
-  /// The place's number, a running number of the topic; of equal priorities the lower one is served first.
+  /// The place's number, a running number of the topic; with equal priorities, the lower number is served first.
   let serial: Int
   /// A number that a subscription shares with its replacements by the same object: their tokens are equal.
   let origin: Int
@@ -113,13 +113,12 @@ final class SubscriptionNode: Sendable {
   /// The subscriber's address, by which indexes know the subscription.
   var address: Int { Int(bitPattern: reference.identity) }
 
-  /// The address by which the topic's index finds an ended subscription: the subscriber's owner's, if there is one.
+  /// The address by which the topic's index finds an ended subscription: of the subscriber's owner, if it has one.
   var endedAddress: Int { reference.owner ?? address }
 
   /// Whether calls may still start.
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
 
-  /// Whether the subscription has ended because it was replaced.
   var isReplaced: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.replaced != 0 }
 
   /// The open subscription at the same place, if this one has ended.
@@ -145,7 +144,7 @@ final class SubscriptionNode: Sendable {
   /// Must not be called under a lock.
   ///
   /// - Parameters:
-  ///   - termination: how it is terminated.
+  ///   - termination: why the subscription ends.
   ///   - call: the call that found the subscriber dead, if one did.
   @inline(never)
   func terminate(as termination: Termination, in call: CallKind? = nil) {
@@ -155,6 +154,7 @@ final class SubscriptionNode: Sendable {
       return isReplaced ? index.ended[endedAddress] : nil
     }
     guard termination == .cancelled, let replaced else { return }
+    // The same object's replaced subscriptions begin no further handler, and no replacement waits for them.
     for node in replaced where node.origin == origin { node.leavePlace() }
   }
 
@@ -192,7 +192,7 @@ final class SubscriptionNode: Sendable {
   ///
   /// Called under the topic's lock.
   ///
-  /// - Parameter isReplaced: whether another subscription replaces it.
+  /// - Parameter isReplaced: whether another subscription replaces this one.
   func beginTermination(isReplaced: Bool = false) {
     let bits = isReplaced ? Bits.terminated | Bits.stillHandles | Bits.replaced : Bits.terminated
     state.bitwiseOr(bits, ordering: .sequentiallyConsistent)
@@ -204,7 +204,6 @@ final class SubscriptionNode: Sendable {
     return word & Bits.attended != 0 || word >= Bits.call
   }
 
-  /// Whether the subscription ended while a notification was in hand.
   var hasEndedInHand: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.endedInHand != 0 }
 
   var order: (priority: Int, serial: Int) { (priority, serial) }
@@ -223,11 +222,12 @@ final class SubscriptionNode: Sendable {
       let wasQueued = contents.mailbox.flags.remove(.queued) != nil
       let options = contents.options
       contents.options = isBusy ? options?.afterEnd(isReplaced: isReplaced) : nil
-      // Without replayed ones: nobody waits for their handlers.
+      // A replayed notification is left out: nobody waits for its handler.
       let mailbox = contents.mailbox
       let taken = mailbox.inHand >= mailbox.joined ? mailbox.inHand : nil
       if taken != nil { state.bitwiseOr(Bits.endedInHand, ordering: .sequentiallyConsistent) }
-      // A notification in hand counts as missed: if its handler finds the subscriber alive, it sets `called`.
+      // A notification in hand counts as missed: if its handler finds the subscriber alive, `called` is set, and
+      // nothing reported.
       let isMissed =
         contents.mailbox.isHandling || contents.mailbox.account(published: end).expired > 0
       return (pending, options, isMissed, wasQueued, taken)
@@ -237,7 +237,7 @@ final class SubscriptionNode: Sendable {
     // The queued mailbox is counted off here: its executor may be blocked, suspended or gone.
     if wasQueued { topic.owner?.uncountWorker() }
     if hasExecutor { for tell in contents.withLock({ $0.senders }).values { tell() } }
-    // Neither this subscriber nor another of its type and source line was ever called.
+    // Reported if neither this subscriber nor another of its type and source line was ever called.
     if termination == .expired, call != nil || isMissed, options?.isKept != true,
       state.load(ordering: .relaxed) & Bits.called == 0, !site.isCalled.load(ordering: .relaxed)
     {
@@ -295,10 +295,11 @@ final class SubscriptionNode: Sendable {
     var questions = questions(&contents)
     // A call that is counted as running now will find that it may not begin.
     questions.answering = 0
+    // The mailbox has ended: `published` does not matter.
     return (contents.mailbox.account(published: 0), questions)
   }
 
-  /// Releases the options, kept until the last handler has ended.
+  /// Releases the options, which were kept until the last handler had ended.
   func releaseOptions() {
     let options = contents.withLock { $0.options.take() }
     withExtendedLifetime(options) {}
@@ -323,13 +324,13 @@ extension DelegateHub {
     /// Ends the subscription.
     ///
     /// An object has one subscription to a protocol: if two components have subscribed the object, the `cancel()` of
-    /// either ends it for both. If an object with an equal `id:` has replaced this one, and waits for a handler of this
-    /// one that hangs, `cancel()` lets the new one begin.
+    /// either ends it for both. If a subscription with an equal `id:` has replaced this one, and waits because a
+    /// handler of this one hangs, `cancel()` lets the new one begin.
     ///
     /// When it returns, no call starts on the subscriber any more, not even a call that is under way for others. A
-    /// handler that has started may still run. Before it has switched to the subscriber's actor, or if another thread
-    /// is just about to call the method, the method may still be entered. If you cancel on the main actor, or on the
-    /// subscription's own serial executor, no synchronous handler is entered there afterwards.
+    /// handler that has started may still run. It may even enter the subscriber's method later, if it has yet to switch
+    /// to the subscriber's actor, or another thread is just about to call the method. If you cancel on the main actor,
+    /// or on the subscription's own serial executor, no synchronous handler is entered there afterwards.
     ///
     /// Notifications that waited are counted as cancelled, and are released before `cancel()` returns: the `deinit` of
     /// an object that only they kept alive runs on the caller's thread. So do not cancel under a lock that this

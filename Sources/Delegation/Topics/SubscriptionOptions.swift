@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The options of a subscription; each is `nil` if it was not named.
 ///
-/// An object, because most subscriptions have no options.
+/// An object: most subscriptions have no options, and store only `nil`.
 final class SubscriptionOptions: Sendable {
   /// The subscriber, which is `Sendable`, if the hub keeps it alive.
   nonisolated(unsafe) let held: AnyObject?
@@ -14,7 +14,7 @@ final class SubscriptionOptions: Sendable {
 
   /// Makes the options of one call of `subscribe`; `nil` if it names none.
   ///
-  /// A convenience initializer fails before it allocates.
+  /// A convenience initializer, because that fails before it allocates.
   convenience init?(
     of subscriber: @autoclosure () -> AnyObject, id: Identity? = nil,
     hold: DelegateHub.Hold? = nil, policy: DelegateHub.MailboxPolicy? = nil,
@@ -58,6 +58,7 @@ final class SubscriptionOptions: Sendable {
   ///
   /// A replaced subscription also keeps a subscriber that the hub kept alive: it still handles what a worker has taken.
   func afterEnd(isReplaced: Bool) -> SubscriptionOptions? {
+    // `self` is not used: without `held`, `hold` does not say `strongly`.
     SubscriptionOptions(of: held ?? self, id: id, hold: isReplaced ? hold : nil, loop: loop)
   }
 
@@ -83,7 +84,7 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
 
   var description: String { "\(line.file):\(line.line)" }
 
-  /// Whether it is the site of a type and a line.
+  /// Whether this is the site of a type and a line.
   func isOf(_ type: any AnyObject.Type, at line: Line) -> Bool {
     type == self.type && line.line == self.line.line
       && line.file.withUTF8Buffer { file in
@@ -142,7 +143,7 @@ package final class Identity: Sendable, Hashable, CustomStringConvertible {
 
   package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-  /// Whether `unsubscribe(id:)` with `other` means this one: an id without a system means distributed actors as well.
+  /// Whether `unsubscribe(id:)` with `other` means this id: an id without a system means distributed actors as well.
   func isMeant(by other: Identity) -> Bool {
     (other.system == nil || other.system == system) && hash == other.hash
       && Self.areEqual(value, other.value)

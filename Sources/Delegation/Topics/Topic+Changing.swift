@@ -57,7 +57,7 @@ extension Topic {
 
   @inline(never)
   private func carryOut(_ rest: Rest) {
-    // Resumed outside the lock, because a task may be on the user's executor. The task then reads the present value.
+    // Resumed outside the lock, because resuming may call the user's executor. A resumed task reads the present value.
     for waiter in rest.woken { waiter.resume(true) }
     if rest.isHeavy { merge() }
     carryOut(rest.effects[...])
@@ -99,8 +99,8 @@ extension Topic {
   @inline(never)
   func terminate(_ object: AnyObject) {
     let address = Int(bitPattern: ObjectIdentifier(object))
-    // Ended one after another, so that few ended ones are at one address; in order, so that a test can repeat a
-    // schedule.
+    // Ended one after another, so that few at a time are in `ended` at this address; in order, so that a test can
+    // repeat a schedule.
     for node in owned(by: address) { node.terminate(as: .cancelled) }
     let ended = update { index in
       guard let node = index.open[address] else { return index.ended[address] }
@@ -168,6 +168,7 @@ extension Topic {
   /// The subscriptions of an object that have ended and whose handlers may run.
   func ended(of object: AnyObject) -> [SubscriptionNode] {
     let address = Int(bitPattern: ObjectIdentifier(object))
+    // The observers that an object owns are known by its address alone.
     return state.withLock { $0.ended[address] ?? [] }
       .filter { $0.reference.owner != nil || $0.reference.refers(to: object) }
   }
@@ -190,7 +191,7 @@ extension Topic {
       var (bucket, sameID) = ([SubscriptionNode](), SubscriptionNode?.none)
       if let identity {
         bucket = state.withLock { $0.named[identity.hash] } ?? []
-        // Compared outside the lock, because that runs user code; and again if the bucket has changed.
+        // Compared outside the lock, because comparing ids runs user code; compared again if the bucket has changed.
         sameID = bucket.first { $0.id == identity }
       }
       // The newcomer takes over what waits for a dead subscriber. If nothing waits, it begins anew, and gets what is
@@ -225,7 +226,7 @@ extension Topic {
   ) -> SubscriptionNode {
     let existing = index.open[Int(bitPattern: ObjectIdentifier(request.object))]
     guard let existing, existing.reference.refers(to: request.object) else {
-      // The existing subscription's object had a live object's address, so it is dead.
+      // The existing subscription's object is dead: a live object has its address now.
       if let existing, existing !== sameID { index.terminate(existing, as: .expired) }
       return add(request, &reference, replacing: sameID, &index)
     }
@@ -283,8 +284,8 @@ extension Topic {
     return node
   }
 
-  /// Reports that a rule needs more answers than there are subscribers, unless that was reported and so many were not
-  /// subscribed since.
+  /// Reports that a rule needs more answers than there are subscribers, unless that number was reported, and so many
+  /// have not been subscribed since.
   func reportShortage(of needed: Int, among present: Int, in call: CallKind) {
     guard state.withLock({ $0.noteShortage(of: needed) }) else { return }
     let nobody = BoundSubscriber(to: self)

@@ -180,6 +180,7 @@ final class Topic: Sendable {
     let fulfilled = endWaiters.withLock { waiters in
       var list = waiters.removeValue(forKey: ObjectIdentifier(node)) ?? WaitList()
       list.apply(change)
+      // Set before the handlers are counted: see `endWaiters`.
       node.setAwaited(!list.isEmpty)
       let fulfilled = list.takeFulfilled { node.runningCalls }
       node.setAwaited(!list.isEmpty)

@@ -22,7 +22,8 @@ struct TopicIndex: Sendable {
   /// its owner's.
   ///
   /// Invariant: each subscription is open, is here, or is in the sums. The thread that ends a subscription moves it to
-  /// the sums; if a handler still runs then, the thread that ends the last handler does. `state` says which thread.
+  /// the sums; if a handler still runs then, the thread that ends the last handler does. The subscription's `state`
+  /// says which thread.
   private(set) var ended = ShardedDictionary<[SubscriptionNode]>()
   /// The sums of the accounts of all subscriptions that are neither open nor in `ended`.
   private(set) var counts = Account()
@@ -38,7 +39,7 @@ struct TopicIndex: Sendable {
   var watchers: [Waiter] = []
   /// How many watchers there may be before those that no longer wait are removed.
   private var mostWatchers = 16
-  /// The numbers of needed answers that were reported as *tooFew* and are not met since; at most ``mostRemembered``.
+  /// The numbers of needed answers that were reported as *tooFew*, and not met since; at most ``mostRemembered``.
   private var shortages: [Int] = []
   private(set) var posted = 0
   /// Whether nothing is posted any more: a new subscription ends after what is replayed.
@@ -86,7 +87,7 @@ struct TopicIndex: Sendable {
 
   /// Notes that a rule needs more answers than it has found subscribers.
   ///
-  /// - Returns: whether to report it: not if it was reported, and so many have not been subscribed since.
+  /// - Returns: whether to report it: not if this number was reported, and so many have not been subscribed since.
   mutating func noteShortage(of needed: Int) -> Bool {
     if shortages.contains(needed) || shortages.count == Self.mostRemembered { return false }
     if needed > open.count { shortages.append(needed) }
@@ -133,7 +134,8 @@ struct TopicIndex: Sendable {
 
   // MARK: Subscriptions
 
-  /// Makes a mailbox that begins with the notifications that are kept, as many as it may hold, or with the next one.
+  /// Makes a mailbox that begins with the kept notifications, as many as it may hold, or with the next one to be
+  /// posted.
   func makeMailbox(_ policy: DelegateHub.MailboxPolicy) -> Mailbox {
     let (ring, first, limit) = kept ?? ([], 0, 1)
     let number = posted - min(ring.count, policy.limit ?? .max)
@@ -188,9 +190,9 @@ struct TopicIndex: Sendable {
   ///
   /// - Parameters:
   ///   - node: the subscription.
-  ///   - termination: how it is terminated.
+  ///   - termination: why the subscription ends.
   ///   - call: the call that found the subscriber dead, if one did.
-  ///   - isReplaced: whether another subscription replaces it.
+  ///   - isReplaced: whether another subscription replaces this one.
   mutating func terminate(
     _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
     isReplaced: Bool = false
@@ -270,7 +272,7 @@ extension [SubscriptionNode]? {
 
 /// A dictionary in parts, which grow one at a time.
 ///
-/// A full dictionary moves all its elements, which takes too long under a lock that others wait for. Parts are small.
+/// To grow, a dictionary moves all its elements: too long under a lock that others wait for. Parts are small.
 struct ShardedDictionary<Value: Sendable>: Sendable {
   /// 16 parts; none before the first value.
   private var parts: [[Int: Value]] = []
