@@ -1,4 +1,4 @@
-/// Decides a vote by the number of "yes" and "no"; a rule such as ``Combiner/unanimous`` makes one.
+/// A rule that decides a vote by the number of "yes" and "no", such as ``Combiner/unanimous``.
 ///
 /// Each rule asks whether enough subscribers give one of the two answers, and decides as soon as the answers that are
 /// still to come can no longer change the outcome.
@@ -6,7 +6,7 @@
 /// An *absentee*, who gives no answer, counts neither way. A rule with `ofAtLeast:` is false as soon as too few can
 /// still answer. **Who has answered:** a subscriber whose handler has returned, and none that is dead or absent, even
 /// with `absent: .counts(as:)`. The rule does receive the response that is counted, so `.counts(as: false)` still
-/// denies; but that is the caller's word, not the subscriber's.
+/// denies; but this response is the caller's word, not the subscriber's.
 ///
 /// - Complexity: O(1) time for each response and absentee, O(1) space.
 @frozen
@@ -23,7 +23,7 @@ public struct BooleanRule: Combiner {
   // These have 32 bits each, because a vote copies its rule several times.
   /// The weight of counted answers that is still needed for the outcome.
   @usableFromInline var needed: Int32
-  /// The weight of other answers and absentees that puts the outcome out of reach.
+  /// The weight of further other answers and absentees that would put the outcome out of reach.
   @usableFromInline var tolerated: Int32 = 0
   /// How many more subscribers may fail to answer; below 0, too few can answer.
   @usableFromInline var spare: Int32

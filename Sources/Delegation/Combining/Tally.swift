@@ -47,7 +47,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
     return outstanding == 0 ? finish() : nil
   }
 
-  /// Passes on a response that counts in place of an answer, which only ``BooleanRule`` treats differently.
+  /// Passes on a response that counts in place of an answer; only a ``BooleanRule`` tells it from an answer.
   @inlinable @inline(never)
   mutating func receive(substitute response: C.Response, from position: Int) -> C.Outcome? {
     guard var rule = combiner as? BooleanRule, let response = response as? Bool else {
@@ -100,7 +100,7 @@ enum Answer<Response: Sendable, Failure: Error>: Sendable {
   case response(Response)
   /// The subscriber threw or is late, and this response is counted in its place.
   case substitute(Response)
-  /// The subscriber was gone before it was asked, or it abstained.
+  /// The subscriber was not asked, or it abstains.
   case absence
   /// The subscriber's handler threw, which fails the call.
   case failure(Failure)

@@ -1,7 +1,7 @@
-/// How one subscriber is asked, and what counts if that subscriber is late.
+/// How one subscriber is asked, and what counts if that subscriber throws or is late.
 ///
 /// A type and not a closure, so that `answer` is inlined into the workers' loop: a closure would be one more level of
-/// asynchronous calls, which is 600 instructions a voter. Each type awaits the user's closure itself: in a shared
+/// asynchronous calls, which costs 600 instructions a voter. Each type awaits the user's closure itself: in a shared
 /// function, even an inlined one, each call would make the task look for its executor.
 @usableFromInline
 protocol Asking<Response, Failure>: Sendable {
@@ -18,7 +18,7 @@ protocol Asking<Response, Failure>: Sendable {
   ///
   /// - Parameters:
   ///   - node: the subscriber's subscription.
-  ///   - question: the question, for a closure that waits for an actor; `nil` if there is none.
+  ///   - question: the question, which may be decided while the closure waits for its actor; `nil` for none.
   /// - Returns: what the subscriber contributes.
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
 }
@@ -30,7 +30,7 @@ extension Answer {
   @usableFromInline typealias Late = @Sendable (SubscriptionNode) -> Self
 }
 
-/// A question whose responses are combined.
+/// A question that awaits its subscribers' responses.
 @frozen @usableFromInline
 struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   @usableFromInline let recipients: Recipients<P>
@@ -64,7 +64,7 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
 /// A vote that awaits its voters.
 ///
 /// A type of its own, whose closure returns `Bool`: with a generic result, a thunk would be one more level of
-/// asynchronous calls, which is 80 instructions a voter.
+/// asynchronous calls, which costs 80 instructions a voter.
 @frozen @usableFromInline
 struct AskingForVote<P, Failure: Error>: Asking {
   @usableFromInline let recipients: Recipients<P>
@@ -160,7 +160,7 @@ struct AskingForReply<Inner: Asking>: Asking {
 }
 
 extension SubscriptionNode {
-  /// The answer of a subscriber that is gone or does not conform.
+  /// Notes that the subscriber was not asked, and returns its answer: an absence.
   @inlinable
   func absence<Response, E>() -> Answer<Response, E> {
     HandlerContext.note(.unasked)
@@ -193,12 +193,12 @@ extension DelegateHub {
   /// One subscriber's own result of `collect`.
   public struct Reply<Value: Sendable>: Sendable {
     private let id: Identity?
-    /// The subscriber's type, and the id it was subscribed with; the text is made each time it is read.
+    /// The subscriber's type, and the id it was subscribed with; the text is made anew at each read.
     public var subscriber: String { subscription.node.name(with: id) }
     /// The subscription through which the subscriber was asked.
     public let subscription: Subscription
-    /// What the handler returned or threw; ``ReplyError/timedOut`` if the subscriber was late, or, at the deadline, had
-    /// replaced a subscription whose handler still ran.
+    /// What the handler returned or threw; ``ReplyError/timedOut`` if the subscriber was late, or had replaced one
+    /// whose handler still ran at the deadline.
     public let result: Result<Value, any Error>
 
     @usableFromInline
@@ -246,6 +246,7 @@ struct AskingInLoop<P, Response: Sendable, Failure: Error>: Asking {
     guard let actor else { return answerHere(of: node) }
     // A subscriber that is gone need not wait for a busy actor.
     guard node.isReached(by: recipients.admits, endingIn: call) else { return node.absence() }
+    // Unasked until the actor is free.
     HandlerContext.note(.unasked)
     return await answer(of: node, in: question, on: actor)
   }
@@ -274,7 +275,7 @@ struct AskingInLoop<P, Response: Sendable, Failure: Error>: Asking {
   ///
   /// Synchronous, with a copy of the combiner, so that the count stays in registers.
   ///
-  /// - Returns: the decision; `nil` at a subscription for which a loop is not enough.
+  /// - Returns: the decision; `nil` if a loop is not enough for the subscription at `position`.
   @_alwaysEmitIntoClient @inline(never)
   func ask<C: Combiner>(
     _ nodes: [SubscriptionNode], from position: inout Int, counting combiner: inout C

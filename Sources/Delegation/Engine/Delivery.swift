@@ -4,9 +4,9 @@
 /// ``WorkSharing`` says when a *spare worker* is requested. So a handler that suspends, or blocks its thread, does not
 /// delay the others. A worker *attends* a mailbox while it runs the handlers of the mailbox's notifications.
 ///
-/// A hub's delivery takes all open subscriptions. A subscription with another executor waits in at most one delivery of
-/// that executor, and nobody attends its mailbox while it waits. So a blocked or suspended executor delays only its own
-/// subscribers.
+/// The delivery that a post requests takes all open subscriptions. A subscription with another executor waits in at
+/// most one delivery of that executor, and nobody attends its mailbox while it waits. So a blocked or suspended
+/// executor delays only its own subscribers.
 final class Delivery: Sendable {
   let core: HubCore
   /// The hub, retained until the last worker is done; `nil` on another executor than the hub's.
@@ -14,7 +14,7 @@ final class Delivery: Sendable {
   /// Where the workers run; `nil` for the default executor.
   private let executor: (any TaskExecutor)?
   let executorID: ObjectIdentifier?
-  /// Whether the executor is not the hub's: then each subscription, and no worker, is counted as a worker of the hub.
+  /// Whether the executor is not the hub's; if so, each subscription, and no worker, counts as a worker of the hub.
   let isElsewhere: Bool
   /// The workers' priority, which a waiting caller may raise.
   private let priority: TaskPriority
@@ -85,13 +85,13 @@ extension Delivery {
 
   /// Sends gathered subscriptions to their executors; those of one executor share a delivery, which is one job.
   ///
-  /// Called before a handler runs, and at the worker's end. Deliveries start in the order of the executors' first
-  /// subscriptions: a schedule is the same each time.
+  /// Called before a handler runs, which may suspend, and at the worker's end. The deliveries start in the order of
+  /// `waiting`: a dictionary's order would differ from run to run.
   private func send(_ waiting: inout [SubscriptionNode]) {
     var indices: [ObjectIdentifier: Int] = [:]
     var batches: [(executor: any TaskExecutor, nodes: [SubscriptionNode])] = []
     for node in waiting {
-      // A subscription that has ended meanwhile is no longer counted as a worker.
+      // A subscription that has ended meanwhile has no executor, and is no longer counted as a worker.
       guard let executor = node.executor else { continue }
       let id = Delegation.executorID(of: executor)
       let index = indices[id, default: batches.count]
@@ -131,9 +131,9 @@ extension Delivery {
         continue
       case .elsewhere: waiting.append(node)
       case .wake(let waiter): waiter?.resume(true)
-      // Ends the subscription of a dead subscriber, which waits for a replaced subscription's handler that may hang.
+      // Ends the subscription of a dead subscriber: it waits for the replaced subscription's handler, which may hang.
       case .later: _ = node.isReached(by: nil, endingIn: nil)
-      // `followUp` has done what these ask for.
+      // `SubscriptionNode.followUp` has done what these steps ask for.
       case .more, .done, .over: break
       }
       return handled
@@ -153,7 +153,7 @@ extension Delivery {
     }
   }
 
-  /// Runs a handler with the poster's task-locals, which its incidents carry, too.
+  /// Runs a handler with the poster's task-locals bound; the handler's incidents carry them, too.
   nonisolated(nonsending) private func run(
     _ handler: Notification.Handler, in context: TaskLocalPropagation.Context,
     on node: SubscriptionNode, in call: CallKind, as worker: inout Worker?
@@ -165,7 +165,7 @@ extension Delivery {
     return fate
   }
 
-  /// Runs a synchronous handler; not inlined, because that would make each delivery dearer.
+  /// Runs a synchronous handler; inlined, this would make each delivery dearer.
   @inline(never)
   private func run(
     _ handle: Notification.Synchronous, on node: SubscriptionNode, in call: CallKind
@@ -200,7 +200,7 @@ extension Delivery {
     }
   }
 
-  /// Reports a handler that threw; not inlined, because that would make each delivery dearer.
+  /// Reports a handler that threw; inlined, this would make each delivery dearer.
   @inline(never)
   private func fail(
     _ error: any Error, on node: SubscriptionNode, in call: CallKind
@@ -211,7 +211,7 @@ extension Delivery {
 }
 
 extension HubCore: TopicOwner {
-  /// Starts the delivery that a post has requested.
+  /// Starts the delivery that a post has requested and counted as a worker.
   ///
   /// - Parameters:
   ///   - topic: the topic.
@@ -244,7 +244,7 @@ extension HubCore: TopicOwner {
     }
   }
 
-  /// Requests a worker for one subscription; not inlined, because that would make each delivery dearer.
+  /// Requests a worker for one subscription; inlined, this would make each delivery dearer.
   @inline(never)
   func requestWorker(for node: SubscriptionNode, priority: TaskPriority) {
     Delivery([node], for: self, priority: priority).requestWorker()
@@ -269,6 +269,7 @@ extension HubCore: TopicOwner {
         topic.state.withLock { $0.didSweep(survivors: survivors) }
         // Many subscribers may have come and died meanwhile, and nobody else would request another sweep.
       } while topic.state.withLock { $0.takeSweep() }
+      // Counted by the code that requested the sweep.
       self.uncountWorker()
     }
   }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The handler that the current task runs in; the tasks that the handler starts inherit it.
+/// The handler that the current task runs in, as a task-local: tasks that the handler starts inherit the context.
 ///
 /// By this context, `drain()`, `notifyAndWait` and `cancelAndWait()` do not wait for the handler that calls them. A
 /// stream's loop has an event *in hand* until it asks for the next one; that long, the loop's body counts as a handler.
@@ -29,8 +29,7 @@ struct HandlerContext: Sendable {
   let worker: Worker
   /// The number of the worker's call; 0 for the call that is running now.
   let call: UInt64
-  /// The handler's subscription; `nil` for the worker of a ``Question``, which must not retain it, and for a closure
-  /// that delays a drain.
+  /// The handler's subscription; `nil` for the worker of a ``Question``, which must not retain it, and if ``isDelay``.
   let node: SubscriptionNode?
   /// The identity of the handler's subscription, as bits; 0 if there is none.
   let nodeBits: UInt
@@ -46,7 +45,7 @@ struct HandlerContext: Sendable {
     nodeBits == node.identityBits
   }
 
-  /// Whether this is a closure that delays a drain.
+  /// Whether only drains wait for this: a closure that delays a drain, or a turn that is a ``Question`` of its own.
   var isDelay: Bool { nodeBits == 0 }
 
   var isRunning: Bool { worker.isRunning(call) }
@@ -61,7 +60,7 @@ struct HandlerContext: Sendable {
 
   /// The given handlers, the handlers that await the questions of which these are a part, and so on.
   ///
-  /// None of them can go on before the given ones return. Those that have returned are left out.
+  /// No awaiting handler can go on before the given ones return. Handlers that have returned are left out.
   static func chain(of contexts: [HandlerContext]) -> [HandlerContext] {
     var chain: [HandlerContext] = []
     var next = contexts
@@ -80,12 +79,12 @@ extension HandlerContext {
 
   /// The stream loops by task; of one task, the latest is last.
   private static let noted = Lock<[UInt64: [Noted]]>([:])
-  /// How many tasks have such loops; no lock is taken while there are none, as in most programs.
+  /// How many tasks have loops in `noted`; while it is 0, as in most programs, no lock is taken.
   private static let notedCount = Atomic(0)
   /// How many tasks are in the bodies of several loops.
   private static let severalCount = Atomic(0)
 
-  /// Whether some task has several loops, so that its latest may not be the one that goes on.
+  /// Whether some task has several loops: a loop that goes on may not be its task's latest, and is noted again.
   static var maySwitchLoops: Bool { severalCount.load(ordering: .relaxed) > 0 }
 
   /// The loops of the current task, the latest last; without those of a handler that has returned.
@@ -98,8 +97,8 @@ extension HandlerContext {
 
   /// The handler whose worker runs in the current task, and runs other handlers afterwards.
   ///
-  /// None if the task has inherited the handler from another task. For a handler that runs in its caller's task, the
-  /// caller's handler. A task that a question's handler starts counts as that handler.
+  /// For a handler that runs in its caller's task, the caller's handler; in a task that a handler has started, `nil`. A
+  /// task that a question's handler has started counts as the worker's, whose number is not known (``Worker/task``).
   static var hostHandler: HandlerContext? {
     let task = currentTask
     var next = bound
@@ -113,7 +112,7 @@ extension HandlerContext {
     withUnsafeCurrentTask { $0.map { jobTaskID(unsafeBitCast($0, to: UnownedJob.self)) } }
   }
 
-  /// Notes that a task has an event of a loop in hand, or no longer has: O(*n*) in the task's *n* loops.
+  /// Notes that a task has an event of a loop in hand, or has none any more: O(*n*) in the task's *n* loops.
   ///
   /// - Parameters:
   ///   - loop: the loop, with the call that is running.

@@ -43,7 +43,7 @@ final class HubCore: @unchecked Sendable {
   /// The incidents that wait for the task that calls `onIncident`; `nil` while there is no such task.
   private let incidents = Lock<[DelegateHub.Incident]?>(nil)
 
-  /// How many incidents may wait; the last of these counts further ones.
+  /// How many incidents may wait; further ones are only counted, in the last that waits.
   static let mostIncidents = 256
 
   init(
@@ -71,8 +71,7 @@ final class HubCore: @unchecked Sendable {
 
   /// Queues an incident, and returns at once; one task, counted as a worker, calls `onIncident` until none is queued.
   ///
-  /// Called in the task that found the incident, whose task-locals are those of the call, unless the incident has its
-  /// own.
+  /// Called in the task that found the fault: the incident gets the task-locals of this task, unless it has its own.
   func report(_ incident: DelegateHub.Incident) {
     var incident = incident
     if incident.context == nil { incident.context = propagating.map { $0.capture() } }

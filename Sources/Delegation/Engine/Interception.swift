@@ -105,7 +105,7 @@ struct SlowWatch: DelegateHub.Interceptor {
     // The alarm does not capture the deadline, whose queue retains the alarm.
     let cancelAlarm = deadline.schedule {
       [now = deadlines.now, start = deadline.start, time = deadline.time] in
-      // With a clock that cannot sleep, the alarm comes at once, and no handler is slow.
+      // With a clock that cannot sleep, the alarm comes at once, and no handler is reported.
       guard now() >= time else { return }
       call.subscription.node.report(
         .slow, in: call.call, since: start, context: context, with: call.identity)

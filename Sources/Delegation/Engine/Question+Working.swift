@@ -1,9 +1,10 @@
-/// What a question's workers do; a worker that is *sent* a claim asks only that subscription, on an executor.
+/// What a question's workers do.
+///
+/// A claim of a subscription with an executor is *sent* there: one more worker asks that subscription, and no other.
 extension Question {
   /// Starts a worker's task; the worker is counted from here until its work is done.
   ///
-  /// - Parameter sent: the claim that is sent, to the subscription's executor, or else to the hub's; `nil` for a spare
-  ///   worker.
+  /// - Parameter sent: the claim to send to its subscription's executor, or else the hub's; `nil` for a spare worker.
   func startWorker(sent: Claim? = nil) {
     core.countWorker()
     let executor = sent?.node.executor ?? core.executor
@@ -23,10 +24,10 @@ extension Question {
     Task(priority: priority) { await self.run(worker, sent) }
   }
 
-  /// Runs one worker, unless the caller has taken the claim that the worker was sent.
+  /// Runs one worker, unless its sent claim was taken before.
   ///
-  /// If the subscription of such a claim ends before the worker begins, the caller takes the claim, and ends the count
-  /// of the worker. Not inlined, so that the callers share the code.
+  /// If the subscription of a sent claim ends before the worker begins, the question's caller takes the claim with
+  /// another worker, which ends the first one's count. Not inlined, so that three places share the code.
   @inline(never)
   func run(_ worker: Worker, _ sent: Claim?) async {
     if let sent, !takeSent(sent) { return }
@@ -42,7 +43,7 @@ extension Question {
 
   /// Has the caller take a claim that was sent, and whose subscription has ended.
   ///
-  /// If the question is decided, the caller has gone on, and only the count of the worker ends.
+  /// If the question is decided, the caller waits no longer, and this only ends the count of the worker.
   private func returnSent(_ claim: Claim) {
     let (isDecided, waiter) = state.withLock { state in
       state.ended.append(claim)
@@ -54,8 +55,8 @@ extension Question {
 
   /// Starts the first worker on the caller's thread, in a task that prefers no executor.
   ///
-  /// Only in a loop, and in a function without an executor, the compiler sees that none is preferred. Otherwise it
-  /// passes an explicit `nil`, and each of the task's switches takes a lock to find that out.
+  /// Without the loop, or in a function that also has an executor, the compiler would pass an explicit `nil` as the
+  /// preference, and each of the task's switches would take a lock to find that out.
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @inline(never)
   func startHere(_ worker: Worker) -> Task<Void, any Error> {
@@ -82,7 +83,7 @@ extension Question {
     // Unknown: see `Worker.task`.
     worker.task = 0
     await HandlerContext.binding.withValue(HandlerContext(worker: worker, call: 0, node: nil)) {
-      // While a sent claim waits for its executor, the question may be decided: `beginSent` checks that.
+      // While a sent claim waits for its executor, the question may be decided: `markAsked` checks that.
       var next =
         if let sent { markAsked(sent) } else if isFirst { state.claimNext() } else {
           state.begin { startWorker() }
@@ -148,7 +149,8 @@ extension Question {
       worker.note(.unasked)
       return false
     }
-    // Only after the check: for an ended subscription, this may be the caller's task, which must not be cancelled.
+    // After the check: the caller's task comes here for ended subscriptions only (`wait(until:)`), and must not be
+    // cancelled.
     if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
     worker.begin(node)
     return true
@@ -156,8 +158,9 @@ extension Question {
 
   /// If a claimed subscription was not asked, and has a replacement, claims the replacement instead.
   ///
-  /// Not after the decision or the deadline. A replacement that has to be sent to an executor is not yet counted as
-  /// asked.
+  /// Not after the decision or the deadline. A replacement whose claim has to be sent is not yet counted as asked.
+  ///
+  /// - Returns: whether `claim` is now the replacement's.
   @inline(never) @usableFromInline
   func claimReplacement(_ claim: inout Claim, by worker: Worker) -> Bool {
     guard let replacement = claim.node.replacement else { return false }
@@ -175,17 +178,17 @@ extension Question {
 
   /// Sends a claim to the subscription's own executor, or to the hub's if a replacement has none.
   ///
-  /// Not if the subscription has ended, or the subscriber has died or does not conform: the executor may be busy,
-  /// suspended or gone. Not inlined: claims are seldom sent, and the code would make the frame of every worker larger.
+  /// A claim that would reach nobody is not sent: its executor may be busy, suspended or gone. Not inlined: claims are
+  /// seldom sent, and the code would make the frame of every worker larger.
   ///
-  /// - Returns: `nil` if the claim was sent, or the question is over; otherwise the claim: nobody is there to ask, so
-  ///   the worker counts an absence.
+  /// - Returns: `nil` if the claim was sent, or the question is over; the claim if it would reach nobody, so that the
+  ///   worker counts an absence.
   @inline(never)
   private func askElsewhere(_ claim: Claim) -> Claim? {
     guard claim.node.isReached(by: admits, endingIn: call) else { return markAsked(claim) }
     startWorker(sent: claim)
-    // The subscription may have ended before `senders` had this question. If the subscription has told the question all
-    // the same, the claim returns twice, but `takeSent` gives it to one taker.
+    // If the subscription ended before `senders` had this question, only this line returns the claim. If the
+    // subscription returns the claim, too, `takeSent` refuses the second run.
     if !claim.node.isOpen { returnSent(claim) }
     return nil
   }

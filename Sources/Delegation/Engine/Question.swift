@@ -36,12 +36,12 @@ class Question: @unchecked Sendable {
   /// What workers and the caller share under the lock.
   struct State: WorkSharing {
     var work: WorkQueue
-    /// A worker reads the closure when it begins to ask: a worker that waits for an executor does not retain what the
-    /// closure captured.
+    /// The closure that asks; a worker takes it only when it begins to ask, so a worker that waits for an executor does
+    /// not retain what the closure captured.
     var held: Held
     /// The workers with their tasks, in the order in which they were added; `nil` for those that have left.
     var workers: [(worker: Worker, task: Task<Void, any Error>)?] = []
-    /// The answers, or the deadline, that came while another worker counted.
+    /// The answers, and the deadline, that came while another worker counted.
     var queue: [Input] = []
     /// The claims whose subscriptions ended after the claims were sent to executors; the caller takes these claims.
     var ended: [Claim] = []
@@ -60,7 +60,7 @@ class Question: @unchecked Sendable {
   let deadline: Deadline?
   /// Whether there is a deadline; to look at `deadline` would copy it.
   let hasDeadline: Bool
-  /// The caller's priority when it asks; workers' tasks would not inherit one to which the caller was raised.
+  /// The caller's priority when it asks; workers' tasks would not inherit a raised one.
   let priority = Task.currentPriority
   let caller: Caller
   let state: Lock<State>
@@ -123,6 +123,7 @@ class Question: @unchecked Sendable {
       if isDecided { return }
       // The caller counts the late subscribers, so that the combiner's last calls have its task-locals and priority.
       countLate()
+      // If a worker is counting, that worker decides.
       await wait(until: nil)
     } onCancel: {
       let tasks = state.withLock { beginCancelling(&$0, except: nil) }
@@ -134,8 +135,8 @@ class Question: @unchecked Sendable {
 
   /// Waits for the decision or a deadline; meanwhile runs the claims in ``State/ended``.
   ///
-  /// The caller runs these claims, so that a replacement's handler has the caller's task-locals, and not those of the
-  /// task that subscribed the replacement.
+  /// The caller runs these claims: the task that it starts for a replacement inherits the caller's task-locals, and not
+  /// those of the task that subscribed the replacement.
   private func wait(until deadline: Deadline?) async {
     while true {
       let waiter = Waiter()
@@ -159,9 +160,9 @@ class Question: @unchecked Sendable {
     if let time = deadline?.time, core.deadlines.now() >= time, !isDecided { countLate() }
   }
 
-  /// Counts the subscribers that have not answered at the deadline, in ``TalliedQuestion``, which overrides it.
+  /// Overridden by ``TalliedQuestion``, which counts the subscribers that have not answered at the deadline.
   ///
-  /// Reports none of them as late if the deadline had passed at the start.
+  /// Reports nobody as late if the deadline had passed at the start.
   @usableFromInline
   func countLate() {}
 
@@ -187,10 +188,10 @@ class Question: @unchecked Sendable {
     return isDecided
   }
 
-  /// Cancels workers' tasks: in the current task if few calls are nested, otherwise in another.
+  /// Cancels workers' tasks: in the current task if few calls are nested and there is no deadline, else in another.
   ///
-  /// Cancelled handlers cancel their own questions, all on one stack. With a deadline, always another task cancels: a
-  /// cancellation handler that blocks must block neither the caller nor its canceller.
+  /// Cancelled handlers cancel their own questions, all on one stack. With a deadline, a cancellation handler that
+  /// blocks must block neither the caller nor its canceller.
   func cancel(_ tasks: [Task<Void, any Error>], inOwnTask: Bool = false) {
     let cancel = { @Sendable in for task in tasks { task.cancel() } }
     if !inOwnTask, caller.isShallow, !hasDeadline { return cancel() }
@@ -208,7 +209,7 @@ class Question: @unchecked Sendable {
 }
 
 extension Question.State {
-  /// Notes that a worker has left: its task has nothing left to do but to end.
+  /// Notes that a worker has left: its task only has to end.
   mutating func leave(_ worker: Worker) {
     if worker.index > 0 { workers[worker.index - 1] = nil }
     worker.index = -1

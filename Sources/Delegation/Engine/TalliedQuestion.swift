@@ -17,7 +17,7 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
 
   /// The subscriptions; empty without a deadline, and after the decision.
   @usableFromInline @exclusivity(unchecked) var nodes: [SubscriptionNode] = []
-  /// What counts at the deadline for a late subscription; called with `nil` for one that is gone or not addressed.
+  /// What counts at the deadline for a late subscription; called with `nil` for one that is gone or does not conform.
   @usableFromInline @exclusivity(unchecked) var late:
     (@Sendable (SubscriptionNode?) -> Count.Event)?
 
@@ -106,7 +106,7 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
     return nil
   }
 
-  /// Ends the decided question; not inlined: that would make each answer that decides nothing dearer.
+  /// Ends the decided question; inlined, this would make each answer that decides nothing dearer.
   @inlinable @inline(never)
   func end(by worker: Worker?) {
     let isComplete = tally.clear()
@@ -168,7 +168,7 @@ extension Question {
     let node: SubscriptionNode?
     /// How the call ends if the answer is counted.
     let end: CallEnd
-    /// What the handler threw, if that is to be reported when the call has ended.
+    /// What the handler threw, if that is to be reported when the call ends.
     let failure: (any Error)?
     /// Counts the input, and returns whether that decides.
     let count: @Sendable () -> Bool
@@ -295,7 +295,7 @@ extension Question {
   func endUncounted(_ node: SubscriptionNode, as end: CallEnd, throwing failure: (any Error)? = nil)
   {
     let isLate = state.withLock { $0.isExpired }
-    // A subscriber that waited for its closure's busy actor until the end was not asked, so it is not late.
+    // A subscriber whose closure still waited for a busy actor was not asked, so it is not late.
     node.endCall(
       as: isLate && end != .unasked ? .late : end, throwing: isLate ? nil : failure, in: call)
   }

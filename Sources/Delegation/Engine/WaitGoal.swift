@@ -9,7 +9,7 @@ enum WaitGoal: Sendable {
   case rest(of: HubCore)
   /// That no handler of a subscription runs.
   case end(of: SubscriptionNode)
-  /// That all subscriptions to which a notification was addressed have handled, failed, dropped or discarded it.
+  /// That all subscriptions to which a notification was addressed have *passed* it: see ``Notification``.
   ///
   /// `exceptEnded`, for a post with a window (`leaving:`), leaves out ended subscriptions, whose handlers may hang.
   case passing(of: Receipt, in: Topic, exceptEnded: Bool)
@@ -77,6 +77,7 @@ enum WaitGoal: Sendable {
   /// How many subscriptions the goal leaves out because they have ended.
   private var endedInHandCount: Int {
     guard case .passing(let receipt, _, true) = self else { return 0 }
+    // Below 0 if a handler ends just before its ended subscription is counted.
     return max(0, receipt.endedInHand.load(ordering: .sequentiallyConsistent))
   }
 
@@ -123,7 +124,7 @@ extension WaitGoal {
   /// - Parameters:
   ///   - deadline: the deadline; `nil` for none.
   ///   - isCancellable: whether the wait ends when the caller's task is cancelled.
-  /// - Returns: whether the goal was reached, and nothing was excused.
+  /// - Returns: whether the goal was reached; false for a wait that is not strict.
   nonisolated(nonsending) func wait(
     until deadline: Deadline?, isCancellable: Bool = true
   ) async -> Bool {
@@ -168,7 +169,7 @@ extension WaitGoal {
     }
   }
 
-  /// Has the waits for these handlers count the excused ones again: these handlers wait themselves from now on.
+  /// Has the waits for these handlers count again what they excuse: these handlers wait themselves from now on.
   private static func lookAgain(for handlers: [HandlerContext]) {
     var keys: Set<Int> = []
     for wait in Set(handlers.map { group(0, of: $0.worker.hub) }).flatMap(present)

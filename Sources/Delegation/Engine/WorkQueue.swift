@@ -1,7 +1,7 @@
 /// The subscriptions of one delivery or question, which workers claim one at a time and in order.
 ///
-/// Invariant: each position is claimed once, and none after ``release()``. The worker that claims the last position
-/// releases the list, so that a suspended handler keeps alive one subscription and not all.
+/// Invariant: each position is claimed at most once, and none after ``release()``. The worker that claims the last
+/// position releases the list, so that a suspended handler keeps alive one subscription and not all.
 @usableFromInline
 struct WorkQueue: Sendable {
   /// A subscription that one worker has claimed.
@@ -16,8 +16,8 @@ struct WorkQueue: Sendable {
     let isLast: Bool
     /// Whether the subscription is counted as asked; a delivery counts none.
     ///
-    /// False if the subscription has an executor of its own: the claim has to be sent there, and is counted when it
-    /// begins.
+    /// False if the subscription has an executor of its own: the claim has to be sent there, and is counted when its
+    /// worker begins.
     @usableFromInline
     var isMarkedAsked: Bool
   }

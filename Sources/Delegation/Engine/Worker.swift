@@ -2,8 +2,8 @@ public import Synchronization
 
 /// A runner of handlers, one after another: which of its calls is running, and how that call ends.
 ///
-/// This is a worker of a delivery or a question, a caller that asks in its own task, or the loop over a stream. A
-/// worker *attends* a mailbox while it runs the handlers of the mailbox's notifications.
+/// This is a worker of a delivery or a question, a caller that asks in its own task, a loop over a stream, or a closure
+/// that delays a drain. A worker *attends* a mailbox while it runs the handlers of the mailbox's notifications.
 ///
 /// Tasks that handlers start retain the worker as long as they live. So the worker retains neither the question, nor
 /// subscriptions, nor the hub.
@@ -36,7 +36,7 @@ final class Worker: @unchecked Sendable {
   var task: UInt64?
   /// In how many calls the worker's handlers are nested; each call may have begun on its caller's thread.
   let depth: Int
-  /// Whether the worker was sent to an executor to ask one subscription only.
+  /// Whether the worker has one claim only, which was sent to an executor.
   let isSent: Bool
   /// How the latest call of a question's handler ends, as far as is known; also `unasked` while an interceptor, or a
   /// busy actor, keeps the handler from beginning.
@@ -100,7 +100,7 @@ final class Worker: @unchecked Sendable {
   /// Whether the latest call has reached its subscriber, as far as is known.
   @inlinable var isAsked: Bool { callEnd.load(ordering: .relaxed) != CallEnd.unasked.rawValue }
 
-  /// Whether no other end than an answer is noted of the latest call.
+  /// Whether the latest call was answered, as far as is known: no other end is noted.
   var hasAnswered: Bool { callEnd.load(ordering: .relaxed) == CallEnd.answered.rawValue }
 
   /// How the latest call ends, and what its handler threw, if that is to be reported; forgets both for the next call.
@@ -111,7 +111,7 @@ final class Worker: @unchecked Sendable {
     return (end, end == .failed && isIncident ? failure : nil)
   }
 
-  /// What became of a notification whose handler has returned, its *fate*: expired if the handler called nobody.
+  /// A notification's *fate*: what its handler has returned, or `expired` if the handler noted that it called nobody.
   func takeFate(_ fate: Notification.Fate) -> Notification.Fate {
     if hasAnswered { return fate }
     note(.answered)
@@ -176,6 +176,7 @@ final class Worker: @unchecked Sendable {
         if isAsked { return result }
       }
       guard let replacement = node.replacement else { return absence }
+      // `forEach` stops the program there: see `stopAtExecutor`.
       if replacement.hasExecutor, call != .forEach {
         mustAskElsewhere = true
         return absence

@@ -12,7 +12,7 @@
 /// has left or its subscription is cancelled.
 ///
 /// The parameter `published` is the number of notifications that had been posted while the subscription was open. It is
-/// `nil` once the termination has begun: then no worker takes more, because a replacement may have to take it over.
+/// `nil` once the termination has begun: then no worker takes more, because a replacement may take over what is left.
 struct Mailbox: Sendable {
   /// The first notification of the chain that was not taken, or the placeholder; `nil` after termination.
   var next: Notification?
@@ -20,7 +20,8 @@ struct Mailbox: Sendable {
   var position: Int
   /// `position - start` is how many notifications were addressed to the subscription and are not pending.
   ///
-  /// At first `start` is the number at which the subscription begins.
+  /// At first `start` is the number at which the subscription begins. A termination lowers it by what was pending, a
+  /// question to a stream by one.
   var start: Int
   /// How many notifications had been posted when the subscription began: no poster waits here for earlier, replayed
   /// ones.
@@ -37,7 +38,7 @@ struct Mailbox: Sendable {
   let limit: Int
   /// The number of the first notification that will not be handled, because the subscription ends before it.
   var end: Int
-  /// How the subscription was terminated; `nil` before.
+  /// Why the subscription was terminated; `nil` before.
   var termination: Termination?
   var flags: Flags = []
   /// How many more notifications the attending worker takes before it leaves, so that a flood cannot keep it.
@@ -108,8 +109,8 @@ struct Mailbox: Sendable {
   /// - Returns: what the attending worker does next.
   mutating func proceed(published: Int?, taking most: Int = mostHandledAtOnce) -> Step {
     guard termination == nil, let published, published > position else { return leave() }
-    // The delivery that brought this worker covers all that waits, and does not come back: for what is beyond `most`,
-    // the flag has this worker request another when it leaves.
+    // The delivery that brought this worker comes here only once: for what is beyond `most`, the flag has this worker
+    // request another one when it leaves.
     if published - position > most { flags.insert(.recheck) } else { flags.remove(.recheck) }
     budget = Int32(min(most, published - position))
     return take().map(Step.handle) ?? leave()
@@ -128,6 +129,7 @@ struct Mailbox: Sendable {
     case .handled: handled += 1
     case .failed: failed += 1
     case .passedOver, .notAddressed: passedOver += 1
+    // Not counted: `account` derives the number from the others.
     case .expired: break
     }
     guard termination == nil, let published, published > position else { return leave() }
@@ -173,7 +175,7 @@ struct Mailbox: Sendable {
   /// How many notifications are dropped in one section of the lock.
   static let mostDroppedAtOnce = 4096
 
-  /// Whether more wait than the limit allows, or the end is reached, and some may wait beyond it.
+  /// Whether more wait than the limit allows, or the end is reached, beyond which some may wait.
   @inline(__always)
   func mustDrop(published: Int?) -> Bool {
     guard let published else { return false }
@@ -241,7 +243,7 @@ struct Mailbox: Sendable {
   ///
   /// - Parameters:
   ///   - number: how many notifications had been posted when the termination began.
-  ///   - reason: how the subscription was terminated.
+  ///   - reason: why the subscription was terminated.
   /// - Returns: what was pending.
   mutating func terminate(at number: Int, as reason: Termination) -> Remains? {
     guard termination == nil else { return nil }
@@ -339,7 +341,7 @@ extension Mailbox {
 
     /// A worker attends: it runs a handler or is about to take a notification; or a stream's loop has an event in hand.
     static let attended = Flags(rawValue: 1)
-    /// Another worker found the mailbox occupied, and went on: this mailbox must be looked at again.
+    /// The mailbox must be looked at again: another worker found it occupied, or the attending one does not take all.
     static let recheck = Flags(rawValue: 2)
     /// No worker may begin before the worker of the replaced mailbox has left, or its subscription was cancelled.
     static let following = Flags(rawValue: 4)

@@ -21,8 +21,8 @@ extension DelegateHub {
       public internal(set) var dropped = 0
       /// Notifications not handled before the subscription was ended.
       public internal(set) var cancelled = 0
-      /// Notifications whose handler an interceptor did not call, or for a protocol that the subscriber does not
-      /// conform to.
+      /// Notifications whose handler an interceptor did not call, or that name a further protocol to which the
+      /// subscriber does not conform.
       ///
       /// See ``DelegateHub/Interceptor`` and ``Delegates/conforming(to:)``. These wait for their turn, and count
       /// towards a mailbox's limit. A question or `forEach` that comes to an ``EventStream`` is counted here as well,

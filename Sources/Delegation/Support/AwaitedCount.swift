@@ -34,6 +34,7 @@ struct AwaitedCount: ~Copyable, Sendable {
       waiters.apply(change)
       limit.store(waiters.limit, ordering: .sequentiallyConsistent)
       let fulfilled = waiters.takeFulfilled { value }
+      // The limit is lower if waiters were taken out.
       limit.store(waiters.limit, ordering: .sequentiallyConsistent)
       return fulfilled
     }
@@ -127,10 +128,10 @@ final class Waiter: Sendable {
   }
 
   private let state = Lock(State())
-  /// Counts the handlers that are excused now; `nil` if none ever are.
+  /// Counts what the wait leaves out now; `nil` if it never leaves out anything.
   let countExcused: (@Sendable () -> Int)?
 
-  /// Waiters of one count and one kind excuse the same handlers.
+  /// Waiters of one count and one kind leave out the same handlers.
   let kind: Int
 
   init(kind: Int = 0, excusing countExcused: (@Sendable () -> Int)? = nil) {

@@ -9,7 +9,7 @@
 /// keep it for good. With a test's clock each deadline has a sleeper of its own, so that the test sees the deadlines.
 ///
 /// Sleepers and actions have high priority, so that a caller of high priority does not wait for all work of medium
-/// priority. Most of their work is short.
+/// priority.
 final class DeadlineQueue: Sendable {
   /// The time by the clock since the queue was made.
   let now: @Sendable () -> Duration
@@ -186,6 +186,7 @@ struct Alarms: Sendable {
     var due: [Action] = []
     while let first = heap.first {
       if let action = actions[first.number] {
+        // A sleep that the clock has ended early counts as slept, against an endless loop.
         guard first.time <= max(sleeper.time, now) else { break }
         due.append(action)
         actions[first.number] = nil

@@ -19,9 +19,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
   let mutex: Mutex<State>
 
   #if os(Linux) || os(Android)
-    /// Whether a thread has the claim.
-    ///
-    /// Only that thread clears it.
+    /// Whether a thread has the claim; only that thread clears the flag.
     let isClaimed = Atomic(false)
     /// For the thread sanitizer: the thread that has the mutex loads this first in each section, and stores it last.
     ///
