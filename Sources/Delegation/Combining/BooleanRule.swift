@@ -78,9 +78,7 @@ public struct BooleanRule: Combiner {
 
   /// Gives the outcome of what has been received.
   @inlinable
-  public mutating func finish() -> Bool {
-    (needed <= (weight > 1 ? tolerated : 0)) == outcome
-  }
+  public mutating func finish() -> Bool { (needed <= (weight > 1 ? tolerated : 0)) == outcome }
 
   /// Takes a response that the caller counts in place of an answer.
   @usableFromInline

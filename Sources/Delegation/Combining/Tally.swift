@@ -137,9 +137,7 @@ extension DelegateHub {
     public static func counts(as response: Response) -> Self { Self(substitute: response) }
 
     /// What is counted, in words.
-    public var description: String {
-      substitute.map { "counts as \($0)" } ?? "abstains"
-    }
+    public var description: String { substitute.map { "counts as \($0)" } ?? "abstains" }
   }
 }
 

@@ -45,8 +45,7 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
     absent absence: DelegateHub.Absence<Response>? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(Failure) -> Response
   ) {
-    (self.recipients, self.call, self.body) = (recipients, call, body)
-    late = absence?.late()
+    (self.recipients, self.call, self.body, late) = (recipients, call, body, absence?.late())
   }
 
   @_alwaysEmitIntoClient @inline(__always)
@@ -76,8 +75,7 @@ struct AskingForVote<P, Failure: Error>: Asking {
     _ recipients: Recipients<P>, absent absence: DelegateHub.Absence<Bool>? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(Failure) -> Bool
   ) {
-    (self.recipients, self.body) = (recipients, body)
-    late = absence?.late()
+    (self.recipients, self.body, late) = (recipients, body, absence?.late())
   }
 
   @inlinable
@@ -111,8 +109,7 @@ struct AskingToPass<P, Value: Sendable, Failure: Error>: Asking {
     _ value: Value, to recipients: Recipients<P>,
     absent absence: DelegateHub.Absence<Value?>? = nil, _ body: @escaping Body
   ) {
-    (self.value, self.recipients, self.body) = (value, recipients, body)
-    late = absence?.late()
+    (self.value, self.recipients, self.body, late) = (value, recipients, body, absence?.late())
   }
 
   @inlinable

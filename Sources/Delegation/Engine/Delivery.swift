@@ -20,22 +20,21 @@ final class Delivery: Sendable {
   private let priority: TaskPriority
   /// How many calls are nested around the first worker, all on one stack.
   private let depth: Int
-  private let work: Lock<WorkQueue>
+  private struct Work: WorkSharing { var work: WorkQueue }
+  private let work: Lock<Work>
 
   /// Makes a delivery on the hub's executor, or on another.
   init(
     _ nodes: consuming [SubscriptionNode], for core: HubCore, on other: (any TaskExecutor)? = nil,
     priority: TaskPriority = Task.currentPriority, depth: Int = 0
   ) {
-    self.core = core
+    (self.core, self.priority, self.depth) = (core, priority, depth)
     isElsewhere = other != nil
     // Another executor may be blocked for good: a delivery that waits there must not keep the hub alive.
     hub = other == nil ? core.hub : nil
     executor = other ?? core.executor
     executorID = executor.map(Delegation.executorID)
-    self.priority = priority
-    self.depth = depth
-    work = Lock(WorkQueue(nodes))
+    work = Lock(Work(work: WorkQueue(nodes)))
   }
 
   /// Requests one more worker.
@@ -111,8 +110,7 @@ extension Delivery {
   ///
   /// - Returns: how many handlers it has run.
   nonisolated(nonsending) private func serve(
-    _ node: SubscriptionNode, as worker: inout Worker?,
-    sending waiting: inout [SubscriptionNode]
+    _ node: SubscriptionNode, as worker: inout Worker?, sending waiting: inout [SubscriptionNode]
   ) async -> Int {
     // Ends the subscription of a dead subscriber: its notifications must not wait for a busy executor or handler.
     if node.hasExecutor || node.isAttended { _ = node.isReached(by: nil, endingIn: nil) }
@@ -159,9 +157,7 @@ extension Delivery {
     on node: SubscriptionNode, in call: CallKind, as worker: inout Worker?
   ) async -> Notification.Fate {
     var fate = Notification.Fate.expired
-    await context.bind {
-      fate = await run(handler, on: node, in: call, as: &worker)
-    }
+    await context.bind { fate = await run(handler, on: node, in: call, as: &worker) }
     return fate
   }
 

@@ -41,9 +41,7 @@ struct HandlerContext: Sendable {
   }
 
   /// Whether this is a handler of a subscription.
-  func isHandler(of node: SubscriptionNode) -> Bool {
-    nodeBits == node.identityBits
-  }
+  func isHandler(of node: SubscriptionNode) -> Bool { nodeBits == node.identityBits }
 
   /// Whether only drains wait for this: a closure that delays a drain, or a turn that is a ``Question`` of its own.
   var isDelay: Bool { nodeBits == 0 }
@@ -53,9 +51,7 @@ struct HandlerContext: Sendable {
   /// This context with the number of the running call in place of 0; `nil` if the number is 0 and no call is running.
   fileprivate var running: HandlerContext? {
     if call != 0 { return self }
-    return worker.running.map {
-      HandlerContext(worker: worker, call: $0, node: node, nodeBits: $1)
-    }
+    return worker.running.map { HandlerContext(worker: worker, call: $0, node: node, nodeBits: $1) }
   }
 
   /// The given handlers, the handlers that await the questions of which these are a part, and so on.
@@ -174,15 +170,12 @@ final class Caller: Sendable {
     depth = (contexts.last?.worker.depth ?? 0) + 1
   }
 
-  var awaiting: [HandlerContext] {
-    self === Self.outermost ? [] : contexts.withLock { $0 }
-  }
+  var awaiting: [HandlerContext] { self === Self.outermost ? [] : contexts.withLock { $0 } }
 
   func clear() {
     // All callers outside of handlers share `outermost`: it has nothing to clear, and its lock would be contended.
     if self === Self.outermost { return }
     // The contexts are released outside the lock.
-    let former = contexts.withLock { exchange(&$0, with: []) }
-    withExtendedLifetime(former) {}
+    withExtendedLifetime(contexts.withLock { exchange(&$0, with: []) }) {}
   }
 }

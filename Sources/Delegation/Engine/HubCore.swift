@@ -55,9 +55,7 @@ final class HubCore: @unchecked Sendable {
     interception = Interception(interceptors, now: deadlines.now)
     mayAskInLoop = executor == nil && interception == nil
     wraps = interception != nil || !propagating.isEmpty
-    self.propagating = propagating
-    self.deadlines = deadlines
-    self.onIncident = onIncident
+    (self.propagating, self.deadlines, self.onIncident) = (propagating, deadlines, onIncident)
   }
 
   @usableFromInline

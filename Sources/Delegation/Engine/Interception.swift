@@ -10,8 +10,7 @@ final class Interception: Sendable {
   /// - Returns: `nil` if there are no interceptors.
   init?(_ interceptors: [any DelegateHub.Interceptor], now: @escaping @Sendable () -> Duration) {
     if interceptors.isEmpty { return nil }
-    self.interceptors = interceptors
-    self.now = now
+    (self.interceptors, self.now) = (interceptors, now)
   }
 
   @discardableResult
@@ -80,9 +79,7 @@ extension Notification.Handler {
   func intercepted(by interception: Interception, in call: CallKind) -> Self {
     let time = interception.now()
     return .asynchronous { subscriber in
-      try await interception.deliver(in: call, postedAt: time) {
-        try await self(subscriber)
-      }
+      try await interception.deliver(in: call, postedAt: time) { try await self(subscriber) }
     }
   }
 }

@@ -78,8 +78,7 @@ class Question: @unchecked Sendable {
   ) {
     (self.core, caller, self.admits, self.call) = (core, Caller.present, admits, call)
     (self.deadline, hasDeadline) = (deadline, deadline != nil)
-    state = Lock(
-      State(work: WorkQueue(nodes, from: first, marksAsked: true), held: Held(ask: ask)))
+    state = Lock(State(work: WorkQueue(nodes, from: first, marksAsked: true), held: Held(ask: ask)))
   }
 
   // MARK: Beginning and finishing

@@ -30,8 +30,7 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   ) {
     (self.tally, self.late) = (tally, late)
     if late != nil { self.nodes = nodes }
-    super.init(
-      to: nodes, from: first, admittedBy: admits, of: core, in: call, until: deadline, ask)
+    super.init(to: nodes, from: first, admittedBy: admits, of: core, in: call, until: deadline, ask)
   }
 
   @inlinable
@@ -135,9 +134,7 @@ extension TalliedQuestion {
     await run(from: first, as: worker) { answer, claim in
       take(answer, from: claim, by: worker)
     } asking: { node in
-      guard node.isReached(by: admits, endingIn: call) else {
-        return node.absence()
-      }
+      guard node.isReached(by: admits, endingIn: call) else { return node.absence() }
       var answer = Answer<A.Response, A.Failure>.absence
       var isPassedOn = false
       // The subscriber counts as unasked until the innermost interceptor calls the handler.
@@ -184,14 +181,9 @@ extension Question {
   @usableFromInline
   func beginCounting(ending node: SubscriptionNode, by worker: Worker) -> Bool {
     if hasDeadline { expireIfDue() }
-    guard beginCounting() else { return false }
+    guard isCounting.claim() else { return false }
     worker.end(node, in: call, isCancelled: isCancelled)
     return true
-  }
-
-  @inline(__always)
-  private func beginCounting() -> Bool {
-    isCounting.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
   }
 
   /// Queues an input for the worker that counts.
@@ -212,7 +204,7 @@ extension Question {
     let (isOver, isCounting) = state.withLock { state in
       if state.isDecided { return (true, false) }
       state.queue.append(input)
-      return (false, beginCounting())
+      return (false, self.isCounting.claim())
     }
     if isOver { endUncounted(input) }
     return isCounting

@@ -39,9 +39,7 @@ enum WaitGoal: Sendable {
     }
   }
 
-  private static func key(of object: AnyObject) -> Int {
-    Int(bitPattern: ObjectIdentifier(object))
-  }
+  private static func key(of object: AnyObject) -> Int { Int(bitPattern: ObjectIdentifier(object)) }
 
   /// Makes the waiter, whose kind says what it leaves out.
   ///
@@ -139,17 +137,8 @@ extension WaitGoal {
       Self.lookAgain(for: chain)
     }
     update(.add(waiter))
-    var cancelAlarm: (() -> Void)?
+    let isReached = await waiter.wait(until: deadline, isCancellable: isCancellable)
     // Most waits end at once, and set no alarm.
-    if let deadline, waiter.outcome == nil {
-      cancelAlarm = deadline.schedule { waiter.resume(false) }
-    }
-    let isReached = await withTaskCancellationHandler {
-      await waiter.wait()
-    } onCancel: {
-      if isCancellable { waiter.resume(false) }
-    }
-    cancelAlarm?()
     if !isReached { update(.remove(waiter)) }
     if !groups.isEmpty { Self.note(nil, of: waiter, at: groups) }
     return isReached && isStrict

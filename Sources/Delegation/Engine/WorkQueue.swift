@@ -36,8 +36,7 @@ struct WorkQueue: Sendable {
   @usableFromInline
   init(_ nodes: consuming [SubscriptionNode], from first: Int = 0, marksAsked: Bool = false) {
     self.nodes = nodes
-    next = first
-    self.marksAsked = marksAsked
+    (next, self.marksAsked) = (first, marksAsked)
   }
 
   @inlinable
@@ -70,16 +69,9 @@ struct WorkQueue: Sendable {
 /// An executor may run the spare worker within `enqueue`. That worker then claims at once and requests nothing:
 /// otherwise each worker would run within the `enqueue` of the one before. The worker that requested it requests
 /// another, if needed, once `enqueue` has returned.
-protocol WorkSharing: Sendable {
-  var work: WorkQueue { get set }
-}
+protocol WorkSharing: Sendable { var work: WorkQueue { get set } }
 
-extension WorkQueue: WorkSharing {
-  var work: WorkQueue {
-    _read { yield self }
-    _modify { yield &self }
-  }
-
+extension WorkQueue {
   /// Claims the next subscription, unless a spare worker has to be requested before.
   ///
   /// - Parameter isSpare: whether the worker has just begun, so that it is the spare one no longer.
@@ -90,9 +82,8 @@ extension WorkQueue: WorkSharing {
     if isSpare { hasSpare = false }
     if isSpare, isRequesting { return (false, claim()) }
     isRequesting = !hasSpare && unclaimed > 1
-    if !isRequesting { return (false, claim()) }
-    hasSpare = true
-    return (true, nil)
+    if isRequesting { hasSpare = true }
+    return (isRequesting, isRequesting ? nil : claim())
   }
 }
 
@@ -109,8 +100,7 @@ extension Lock where State: WorkSharing {
   /// Called after the last claim, and not in its section, which would make each claim dearer.
   @inline(never)
   func releaseList() {
-    let list = withLock { $0.work.unclaimed == 0 ? $0.work.release() : [] }
-    withExtendedLifetime(list) {}
+    withExtendedLifetime(withLock { $0.work.unclaimed == 0 ? $0.work.release() : [] }) {}
   }
 
   /// Claims a worker's first subscription, after requesting a spare worker if more than one is left.

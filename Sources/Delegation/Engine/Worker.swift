@@ -90,9 +90,7 @@ final class Worker: @unchecked Sendable {
   ///
   /// Must be called before the subscription's or the hub's count of handlers falls: a wait must not excuse
   /// (``WaitGoal``) a handler that is no longer counted.
-  func end() {
-    word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent)
-  }
+  func end() { word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent) }
 
   /// Notes how the latest call ends, as far as is known.
   func note(_ end: CallEnd) { callEnd.store(end.rawValue, ordering: .relaxed) }

@@ -84,18 +84,13 @@ extension DelegateHub {
     ///   - propagating: the task-locals that notifications carry.
     ///   - interceptors: what runs around handlers, the first one outermost.
     public init(
-      executor: (any TaskExecutor)? = nil,
-      clock: any Clock<Duration> = ContinuousClock(),
+      executor: (any TaskExecutor)? = nil, clock: any Clock<Duration> = ContinuousClock(),
       onIncident: @escaping @Sendable (Incident) -> Void = { $0.writeToStandardError() },
-      slowAfter: Duration? = nil,
-      propagating: [TaskLocalPropagation] = [],
+      slowAfter: Duration? = nil, propagating: [TaskLocalPropagation] = [],
       interceptors: [any Interceptor] = []
     ) {
-      self.executor = executor
-      self.clock = clock
-      self.onIncident = onIncident
-      self.slowAfter = slowAfter
-      self.propagating = propagating
+      (self.executor, self.clock, self.onIncident) = (executor, clock, onIncident)
+      (self.slowAfter, self.propagating) = (slowAfter, propagating)
       self.interceptors = interceptors
     }
   }

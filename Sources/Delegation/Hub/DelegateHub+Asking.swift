@@ -18,8 +18,7 @@ extension DelegateHub {
     // `nil` is tested here, where it is inlined: clients that pass no duration have no code for deadlines.
     let deadline = duration == nil ? nil : deadline(within: duration)
     let nodes = given ?? snapshot(of: asking.recipients.base)
-    var tally = Tally<C, E>(
-      asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
+    var tally = Tally<C, E>(asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
     if let decision = tally.begin() {
       noteShortage(
         of: tally.combiner, among: nodes.count, of: asking.recipients.base, in: asking.call)
@@ -88,9 +87,8 @@ extension DelegateHub {
     of combiner: C?, among count: Int, of type: Any.Type, in call: CallKind
   ) {
     let needed = (combiner as? BooleanRule)?.shortage(among: count) ?? 0
-    if needed > 0 {
-      core.topics.find(type, owner: core).reportShortage(of: needed, among: count, in: call)
-    }
+    guard needed > 0 else { return }
+    core.topics.find(type, owner: core).reportShortage(of: needed, among: count, in: call)
   }
 
   /// Counts the current task as a worker that asks.

@@ -236,8 +236,7 @@ extension DelegateHub {
       let rest =
         awaited === receipt
         ? addressed - handled - failed - missed : awaited?.outstanding.value ?? 0
-      self.left = Leftovers(
-        subscribers: rest > 0 ? left : [], ownWork: max(0, rest - left.count))
+      self.left = Leftovers(subscribers: rest > 0 ? left : [], ownWork: max(0, rest - left.count))
     }
   }
 }

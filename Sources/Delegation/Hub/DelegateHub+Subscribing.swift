@@ -57,15 +57,13 @@ extension DelegateHub {
   @discardableResult
   public nonisolated func subscribe<P: Sendable>(
     _ subscriber: P, to protocol: P.Type, priority: Int? = nil,
-    id: (any Hashable & Sendable)? = nil, hold: Hold? = nil,
-    mailbox: MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
+    id: (any Hashable & Sendable)? = nil, hold: Hold? = nil, mailbox: MailboxPolicy? = nil,
+    on executor: (any TaskExecutor)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Subscription {
     let options = SubscriptionOptions(
       of: subscriber as AnyObject, id: id.map { Identity($0) }, hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
-    return add(
-      subscriber, to: `protocol`, options, priority: priority, at: (fileID, line))
+    return add(subscriber, to: `protocol`, options, priority: priority, at: (fileID, line))
   }
 
   /// Subscribes an object to each of the protocols that it conforms to.
@@ -102,9 +100,8 @@ extension DelegateHub {
   @discardableResult
   public nonisolated func subscribe<S: AnyObject & Sendable, P: Sendable, each Q: Sendable>(
     _ subscriber: S, toEachOf first: P.Type, _ rest: repeat (each Q).Type, priority: Int? = nil,
-    id: (any Hashable & Sendable)? = nil, hold: Hold? = nil,
-    mailbox: MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
+    id: (any Hashable & Sendable)? = nil, hold: Hold? = nil, mailbox: MailboxPolicy? = nil,
+    on executor: (any TaskExecutor)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Subscription] {
     let options = SubscriptionOptions(
       of: subscriber as AnyObject, id: id.map { Identity($0) }, hold: hold, policy: mailbox,
@@ -155,9 +152,8 @@ extension DelegateHub {
       fatalError(
         """
         DelegateHub.subscribe(_:to:) at \(line.file):\(line.line): \(type) is a class, and no call on a protocol would \
-        reach a subscriber to it. Name the protocol itself, as in \
-        `to: DoorDelegate.self`; a generic function takes it as a parameter, `to protocol: P.Type`, and \
-        the subscriber as `P`.
+        reach a subscriber to it. Name the protocol itself, as in `to: DoorDelegate.self`; a generic function takes it \
+        as a parameter, `to protocol: P.Type`, and the subscriber as `P`.
         """)
     }
     if let limit = options?.policy?.limit, limit < 1 {

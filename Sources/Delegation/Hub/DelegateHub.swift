@@ -65,7 +65,5 @@ public actor DelegateHub {
     core.hub = self
   }
 
-  deinit {
-    for topic in core.topics.all { topic.close() }
-  }
+  deinit { for topic in core.topics.all { topic.close() } }
 }

@@ -75,8 +75,7 @@ extension Subscribable where P: Sendable {
   public func subscribe(
     _ subscriber: P, priority: Int? = nil, id: (any Hashable & Sendable)? = nil,
     hold: DelegateHub.Hold? = nil, mailbox: DelegateHub.MailboxPolicy? = nil,
-    on executor: (any TaskExecutor)? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
+    on executor: (any TaskExecutor)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> DelegateHub.Subscription {
     let options = SubscriptionOptions(
       of: subscriber as AnyObject, id: id.map { Identity($0) }, hold: hold, policy: mailbox,

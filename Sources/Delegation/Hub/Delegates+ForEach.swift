@@ -80,13 +80,10 @@ extension Delegates {
 
   /// Calls one subscriber in the caller's task.
   private func call<E>(
-    _ node: SubscriptionNode, as worker: Worker,
-    on actor: isolated (any Actor)?,
+    _ node: SubscriptionNode, as worker: Worker, on actor: isolated (any Actor)?,
     _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async -> Result<Void, E> {
-    await worker.ask(
-      node, in: .forEach, absence: .success(()), on: actor
-    ) { node in
+    await worker.ask(node, in: .forEach, absence: .success(()), on: actor) { node in
       _ = actor
       guard let interception = hub.core.interception else {
         return await node.answer(in: recipients, body)

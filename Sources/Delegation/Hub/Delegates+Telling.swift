@@ -36,9 +36,7 @@ extension Delegates {
   /// - Parameter body: what to do with each subscriber.
   /// - Complexity: O(1) in the number of subscribers.
   @_alwaysEmitIntoClient
-  public func notify(
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
-  ) {
+  public func notify(_ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void) {
     hub.post(in: recipients) { .awaiting(body, in: $0) }
   }
 
@@ -194,8 +192,7 @@ extension DelegateHub {
       handler(recipients), to: topic, receipt: receipt,
       onThreadOf: caller?.isShallow == true ? caller : nil)
     defer {
-      let former = topic.state.withLock { $0.receipts.noteReturn() }
-      withExtendedLifetime(former) {}
+      withExtendedLifetime(topic.state.withLock { $0.receipts.noteReturn() }) {}
     }
     guard let awaited = topic.receipt(window, before: receipt), !awaited.isPassed else {
       return Outcome(receipt)

@@ -27,8 +27,7 @@ public struct Delegates<P>: Sendable, Subscribable {
 
   @inlinable
   init(hub: DelegateHub, recipients: Recipients<P>) {
-    self.hub = hub
-    self.recipients = recipients
+    (self.hub, self.recipients) = (hub, recipients)
   }
 
   /// The subscribers that also conform to a further protocol: optional methods.
@@ -59,9 +58,7 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// What to give away: it can subscribe and unsubscribe, and neither call nor list subscribers.
   ///
   /// - Complexity: O(1).
-  public var registry: DelegateRegistry<P> {
-    DelegateRegistry(hub: hub, base: recipients.base)
-  }
+  public var registry: DelegateRegistry<P> { DelegateRegistry(hub: hub, base: recipients.base) }
 
   // MARK: Looking in
 
@@ -185,9 +182,7 @@ extension Delegates where P: Sendable {
     _ protocol: P.Type = P.self, of hub: DelegateHub = DelegateHub(), replaying count: Int = 0
   ) {
     self.init(hub: hub, recipients: Recipients(`protocol`))
-    if count > 0 {
-      hub.core.topics.find(`protocol`, owner: hub.core).update { $0.keep(count) }
-    }
+    if count > 0 { hub.core.topics.find(`protocol`, owner: hub.core).update { $0.keep(count) } }
   }
 }
 
@@ -241,19 +236,13 @@ extension DelegateHub {
             return present
           }
           if isOver { break }
-          _ = await withTaskCancellationHandler {
-            await waiter.wait()
-          } onCancel: {
-            waiter.resume(false)
-          }
+          _ = await waiter.wait(until: nil)
         }
         return nil
       }
     }
 
     /// Begins with the present value.
-    public func makeAsyncIterator() -> AsyncIterator {
-      AsyncIterator(topic: topic)
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(topic: topic) }
   }
 }

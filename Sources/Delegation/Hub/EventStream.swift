@@ -54,9 +54,7 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   /// - Returns: the iterator.
   public func makeAsyncIterator() -> Iterator { Iterator(turn: turn) }
 
-  private var turn: StreamIteration {
-    StreamIteration(source.loop, of: subscription.node, keeping: source)
-  }
+  private var turn: StreamIteration { .init(source.loop, of: subscription.node, keeping: source) }
 
   /// Takes the events one at a time.
   public struct Iterator: AsyncIteratorProtocol {
@@ -153,14 +151,12 @@ extension Subscribable {
   /// - Complexity: O(1), amortised.
   public func stream<Event: Sendable>(
     id: (any Hashable & Sendable)? = nil, priority: Int? = nil,
-    mailbox: DelegateHub.MailboxPolicy? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
+    mailbox: DelegateHub.MailboxPolicy? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> EventStream<Event> where P == any EventReceiver<Event> {
     let source = StreamSource<Event>()
     let options = SubscriptionOptions(
       of: source, id: id.map { Identity($0) }, policy: mailbox, loop: source.loop)
-    source.open(
-      registry.add(source, options, priority: priority, at: (fileID, line)))
+    source.subscription = registry.add(source, options, priority: priority, at: (fileID, line))
     return EventStream(source: source)
   }
 
@@ -216,9 +212,7 @@ final class StreamIteration {
   private var owner: HandlerContext?
 
   init(_ loop: StreamLoop, of node: SubscriptionNode, keeping source: AnyObject) {
-    self.loop = loop
-    self.node = node
-    self.source = source
+    (self.loop, self.node, self.source) = (loop, node, source)
     worker = Worker(for: node.topic.hubNumber, caller: nil)
   }
 
@@ -253,13 +247,7 @@ final class StreamIteration {
         // Another loop waits already: resumed, it finds this waiter in its place, and stops the program unless it gives
         // up.
         former?.resume(false)
-        let cancelAlarm = deadline?.schedule { waiter.resume(false) }
-        let isWoken = await withTaskCancellationHandler {
-          await waiter.wait()
-        } onCancel: {
-          waiter.resume(false)
-        }
-        cancelAlarm?()
+        let isWoken = await waiter.wait(until: deadline)
         let isAnotherThere = node.remove(waiter, of: loop)
         if Task.isCancelled { return nil }
         // At the deadline, looks once more without waiting.
@@ -334,13 +322,9 @@ final class StreamSource<Event: Sendable>: EventReceiver, NamedSubscriber, @unch
   static var name: String { "a stream" }
 
   let loop = StreamLoop()
-  private var opened: DelegateHub.Subscription?
+  fileprivate(set) var subscription: DelegateHub.Subscription!
 
-  var subscription: DelegateHub.Subscription { opened! }
-
-  func open(_ subscription: DelegateHub.Subscription) { opened = subscription }
-
-  deinit { opened?.cancel() }
+  deinit { subscription?.cancel() }
 
   func receive(_ event: Event) throws {
     // Taken only while a loop takes a notification: no loop would look for any other event.

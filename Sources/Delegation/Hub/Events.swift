@@ -128,16 +128,12 @@ extension Subscribable {
   /// - Complexity: O(1), amortised.
   @discardableResult
   public func once<Event: Sendable>(
-    priority: Int? = nil, on executor: (any TaskExecutor)? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void
+    priority: Int? = nil, on executor: (any TaskExecutor)? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line, _ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void
   ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
-    let observer = EventObserver(body)
-    return observer.node.open(
-      subscribe(
-        observer, priority: priority, hold: .strongly,
-        mailbox: DelegateHub.MailboxPolicy(limit: nil, most: 1), on: executor, fileID: fileID,
-        line: line))
+    observe(
+      priority: priority, mailbox: DelegateHub.MailboxPolicy(limit: nil, most: 1), on: executor,
+      fileID: fileID, line: line, body)
   }
 }
 
@@ -148,9 +144,7 @@ final class EventObserver<Event: Sendable>: EventReceiver, NamedSubscriber {
   let node = SetOnce<SubscriptionNode>()
   private let body: @isolated(any) @Sendable (Event) async throws -> Void
 
-  init(_ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void) {
-    self.body = body
-  }
+  init(_ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void) { self.body = body }
 
   func receive(_ event: Event) async throws {
     guard let actor = body.isolation else { return try await body(event) }

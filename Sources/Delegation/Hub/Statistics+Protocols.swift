@@ -125,8 +125,7 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
     // Read last, so that the totals include all that is handled or in hand; the rest waits.
     let (posted, addressed) = topic.state.withLock { ($0.posted, $0.addressed) }
     // Cleared first, because `counts.addressed` is a sum that includes it.
-    counts.waiting = 0
-    counts.waiting = max(0, addressed - counts.addressed)
+    counts.waiting = max(0, addressed - (counts.addressed - counts.waiting))
     self.init(
       name: topic.name, posted: posted, addressed: counts.addressed, counts: counts,
       questions: all.reduce(into: overview.questions) { $0 += $1.questions },
@@ -143,7 +142,5 @@ extension DelegateHub.Subscription {
   /// **Isolation.** Works from any thread and from every handler.
   ///
   /// - Complexity: O(1), apart from what its mailbox has yet to drop.
-  public var statistics: DelegateHub.Statistics.SubscriberStatistics {
-    .init(node.present)
-  }
+  public var statistics: DelegateHub.Statistics.SubscriberStatistics { .init(node.present) }
 }

@@ -65,13 +65,8 @@ struct Mailbox: Sendable {
   ///   - placeholder: the first notification, or the chain's empty end.
   ///   - number: the notification's number.
   ///   - policy: what to do when notifications come faster than they are handled.
-  init(
-    at placeholder: Notification, number: Int, policy: DelegateHub.MailboxPolicy = .unbounded
-  ) {
-    next = placeholder
-    position = number
-    start = number
-    joined = number
+  init(at placeholder: Notification, number: Int, policy: DelegateHub.MailboxPolicy = .unbounded) {
+    (next, position, start, joined) = (placeholder, number, number, number)
     limit = policy.limit ?? .max
     end = policy.most.map { number + $0 } ?? .max
     if policy.most != nil { flags = .endsForGood }
@@ -157,17 +152,12 @@ struct Mailbox: Sendable {
   private mutating func take() -> Notification.Content? {
     budget -= 1
     inHand = position
-    defer {
-      next = next?.next
-      position += 1
-    }
+    var content = next?.content
     // No poster waits here for a replayed notification.
-    if position < joined {
-      var content = next?.content
-      content?.receipt = nil
-      return content
-    }
-    return next?.content
+    if position < joined { content?.receipt = nil }
+    next = next?.next
+    position += 1
+    return content
   }
 
   // MARK: Dropping
@@ -265,14 +255,10 @@ struct Mailbox: Sendable {
   /// - Parameter published: how many notifications have been posted, or had been at the termination.
   /// - Returns: the account.
   func account(published: Int) -> Account {
-    var account = Account()
-    account.handled = handled
-    account.failed = failed
-    account.passedOver = passedOver
-    account.dropped = dropped
-    account.handling = isHandling ? 1 : 0
-    let accounted = handled + failed + passedOver + account.dropped + account.handling
-    let lost = position - start - accounted
+    var account = Account(
+      handled: handled, failed: failed, dropped: dropped, passedOver: passedOver,
+      handling: isHandling ? 1 : 0)
+    let lost = position - start - account.addressed
     if !hasEnded { account.waiting = published - position }
     let isExpired = hasEnded && termination == .expired
     (account.expired, account.cancelled) = isExpired ? (lost, 0) : (0, lost)

@@ -25,9 +25,7 @@ extension DelegateHub {
     ///
     /// - Parameter limit: how many may wait; below 1 it stops the program when somebody subscribes.
     /// - Returns: the policy.
-    public static func dropOldest(limit: Int) -> MailboxPolicy {
-      MailboxPolicy(limit: limit)
-    }
+    public static func dropOldest(limit: Int) -> MailboxPolicy { MailboxPolicy(limit: limit) }
 
     /// Only the latest notification waits: ``dropOldest(limit:)`` with a limit of 1.
     ///

@@ -14,9 +14,7 @@ struct AwaitedCount: ~Copyable, Sendable {
 
   var value: Int { count.load(ordering: .sequentiallyConsistent) }
 
-  func rise(by amount: Int = 1) {
-    count.wrappingAdd(amount, ordering: .sequentiallyConsistent)
-  }
+  func rise(by amount: Int = 1) { count.wrappingAdd(amount, ordering: .sequentiallyConsistent) }
 
   /// Lowers the count by one, and resumes the waiters whose wait is over.
   ///
@@ -106,10 +104,7 @@ struct WaitList: Sendable {
     recount()
     let count = max(before, value())
     let first = waiters.partition { count <= $0.limit }
-    if first == 0 {
-      defer { self = WaitList() }
-      return waiters
-    }
+    if first == 0 { return exchange(&self, with: WaitList()).waiters }
     let fulfilled = Array(waiters[first...])
     waiters.removeSubrange(first...)
     limit = waiters.reduce(-1) { max($0, $1.limit) }
@@ -121,13 +116,9 @@ struct WaitList: Sendable {
 ///
 /// Invariant: the task is resumed once, with the first outcome. An outcome that comes before the task waits is kept.
 final class Waiter: Sendable {
-  private struct State: Sendable {
-    var outcome: Bool?
-    /// Unsafe, because the layout of a checked continuation is looked up at each access.
-    var continuation: UnsafeContinuation<Bool, Never>?
-  }
-
-  private let state = Lock(State())
+  /// Unsafe, because the layout of a checked continuation is looked up at each access.
+  private let state = Lock(
+    (outcome: Bool?.none, continuation: UnsafeContinuation<Bool, Never>?.none))
   /// Counts what the wait leaves out now; `nil` if it never leaves out anything.
   let countExcused: (@Sendable () -> Int)?
 
@@ -135,8 +126,7 @@ final class Waiter: Sendable {
   let kind: Int
 
   init(kind: Int = 0, excusing countExcused: (@Sendable () -> Int)? = nil) {
-    self.kind = kind
-    self.countExcused = countExcused
+    (self.kind, self.countExcused) = (kind, countExcused)
   }
 
   /// Whether the goal of the wait was reached; `nil` as long as the task waits.
@@ -165,6 +155,21 @@ final class Waiter: Sendable {
         return state.outcome
       }
       if let outcome { continuation.resume(returning: outcome) }
+    }
+  }
+
+  /// Waits as ``wait()`` does, until a deadline at most, and, if `isCancellable`, until the task is cancelled.
+  @inline(__always)
+  nonisolated(nonsending) func wait(
+    until deadline: Deadline?, isCancellable: Bool = true
+  ) async -> Bool {
+    // Most need not wait, and set no alarm.
+    let cancelAlarm = deadline.flatMap { outcome == nil ? $0.schedule { self.resume(false) } : nil }
+    defer { cancelAlarm?() }
+    return await withTaskCancellationHandler {
+      await wait()
+    } onCancel: {
+      if isCancellable { resume(false) }
     }
   }
 }

@@ -38,9 +38,7 @@ final class DeadlineQueue: Sendable {
     alarms = Lock(Alarms(sharingSleepers: sharesSleepers))
   }
 
-  deinit {
-    for sleeper in alarms.withLock({ $0.sleepers }) { sleeper.task?.cancel() }
-  }
+  deinit { for sleeper in alarms.withLock({ $0.sleepers }) { sleeper.task?.cancel() } }
 
   /// A deadline that counts from now; `nil` if it is too far away ever to come.
   func deadline(after duration: Duration) -> Deadline? {
@@ -129,9 +127,7 @@ struct Alarms: Sendable {
   /// Whether one sleeper serves several alarms; if not, each alarm has a sleeper of its own, cancelled with the alarm.
   private let sharesSleepers: Bool
 
-  init(sharingSleepers sharesSleepers: Bool = true) {
-    self.sharesSleepers = sharesSleepers
-  }
+  init(sharingSleepers sharesSleepers: Bool = true) { self.sharesSleepers = sharesSleepers }
 
   /// Sets an alarm.
   ///
@@ -160,9 +156,7 @@ struct Alarms: Sendable {
   ///
   /// - Returns: the alarm's action and the task of the alarm's own sleeper, if there is one; release the former and
   ///   cancel the latter outside the lock.
-  mutating func cancel(
-    _ number: Int
-  ) -> (action: Action?, sleeper: Task<Void, any Error>?) {
+  mutating func cancel(_ number: Int) -> (action: Action?, sleeper: Task<Void, any Error>?) {
     let own = sharesSleepers ? nil : sleepers.firstIndex { $0.number == number }
     let sleeper = own.flatMap { sleepers.remove(at: $0).task }
     let action = actions.removeValue(forKey: number)
@@ -178,9 +172,7 @@ struct Alarms: Sendable {
   /// Takes out the due actions when a sleeper wakes.
   ///
   /// - Returns: the due actions, and until when the sleeper sleeps again; `nil` if it ends.
-  mutating func wake(
-    _ number: Int, now: Duration
-  ) -> (due: [Action], next: Duration?) {
+  mutating func wake(_ number: Int, now: Duration) -> (due: [Action], next: Duration?) {
     guard let index = sleepers.lastIndex(where: { $0.number == number }) else { return ([], nil) }
     var sleeper = sleepers.remove(at: index)
     var due: [Action] = []

@@ -21,8 +21,7 @@
     ///
     /// - Parameter queue: the queue that everything runs on.
     public init(_ queue: DispatchQueue) {
-      self.queue = queue
-      tasks = DispatchQueueTaskExecutor(queue)
+      (self.queue, tasks) = (queue, DispatchQueueTaskExecutor(queue))
     }
 
     /// Runs a job on the queue, after the jobs that were enqueued before.
@@ -37,9 +36,7 @@
     }
 
     /// Stops the program if the calling code does not run on the queue.
-    public func checkIsolated() {
-      dispatchPrecondition(condition: .onQueue(queue))
-    }
+    public func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
   }
 
   /// Runs handlers on a dispatch queue.
@@ -49,9 +46,7 @@
   final class DispatchQueueTaskExecutor: TaskExecutor {
     let queue: DispatchQueue
 
-    init(_ queue: DispatchQueue) {
-      self.queue = queue
-    }
+    init(_ queue: DispatchQueue) { self.queue = queue }
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)

@@ -27,9 +27,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
     let handover = Atomic(false)
   #endif
 
-  init(_ state: consuming sending State) {
-    mutex = Mutex(state)
-  }
+  init(_ state: consuming sending State) { mutex = Mutex(state) }
 
   /// Runs a closure with exclusive access to the state.
   ///
@@ -53,14 +51,14 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
   }
 }
 
-#if os(Linux) || os(Android)
-  extension Atomic<Bool> {
-    /// Claims a lock, unless another thread has the claim.
-    @inline(__always)
-    func claim() -> Bool {
-      compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
-    }
+extension Atomic<Bool> {
+  /// Claims a lock, unless another thread has the claim.
+  @inline(__always)
+  func claim() -> Bool {
+    compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
+  }
 
+  #if os(Linux) || os(Android)
     /// Tries to claim a lock, first in a loop and then with a yield between the tries.
     ///
     /// Not always inlined: a thread that comes here waits anyway, and the code at each use of a lock stays short.
@@ -73,5 +71,5 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
       }
       return false
     }
-  }
-#endif
+  #endif
+}

@@ -18,9 +18,7 @@ public struct TaskLocalPropagation: Sendable {
   ///
   /// - Parameter local: the task-local, by its projection, as `ServiceContext.$current`.
   /// - Returns: the propagation, for ``DelegateHub/Configuration/propagating``.
-  public static func taskLocal<Value: Sendable>(
-    _ local: TaskLocal<Value>
-  ) -> TaskLocalPropagation {
+  public static func taskLocal<Value: Sendable>(_ local: TaskLocal<Value>) -> TaskLocalPropagation {
     TaskLocalPropagation {
       let value = local.get()
       return { body in await local.withValue(value) { await body() } }

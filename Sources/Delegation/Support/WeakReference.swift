@@ -134,9 +134,8 @@ struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     if let present = word.load(ordering: .acquiring) { return present.takeUnretainedValue() }
     guard let object else { return nil }
     let new = Unmanaged.passRetained(object)
-    let former = word.compareExchange(
-      expected: nil, desired: new, ordering: .acquiringAndReleasing
-    ).original
+    let former = word.compareExchange(expected: nil, desired: new, ordering: .acquiringAndReleasing)
+      .original
     guard let former else { return object }
     new.release()
     return former.takeUnretainedValue()
@@ -176,9 +175,7 @@ func unisolated<P, V, R, E>(
 class BoundSubscriber: @unchecked Sendable {
   private(set) weak var owner: AnyObject?
 
-  init(to owner: AnyObject) {
-    self.owner = owner
-  }
+  init(to owner: AnyObject) { self.owner = owner }
 }
 
 /// The subscribers that a call is for: those of a protocol, or only those that conform to further protocols, too.
@@ -205,8 +202,7 @@ struct Recipients<P>: Sendable {
 
   /// The recipients that conform to a further protocol, too.
   func conforming<Narrower>(to type: Narrower.Type) -> Recipients<Narrower> {
-    let outer = admits
-    return Recipients<Narrower>(base: base) { outer?($0) ?? true && $0 is Narrower }
+    Recipients<Narrower>(base: base) { [admits] in admits?($0) ?? true && $0 is Narrower }
   }
 }
 

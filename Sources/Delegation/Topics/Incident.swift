@@ -49,9 +49,7 @@ extension DelegateHub {
     /// The protocol's name.
     public var `protocol`: String { subscription.node.topic.name }
     /// The subscriber's type, and its id if it has one.
-    public var subscriber: String {
-      kind == .tooFew ? "nobody" : subscription.node.name(with: id)
-    }
+    public var subscriber: String { kind == .tooFew ? "nobody" : subscription.node.name(with: id) }
     /// Where in the source the subscriber was subscribed.
     public var site: String { subscription.node.site.description }
 

@@ -73,10 +73,7 @@ extension DelegateHub {
     let identity: Identity?
 
     init(_ call: CallKind, on node: SubscriptionNode, waited: Duration? = nil) {
-      self.call = call
-      subscription = Subscription(node: node)
-      identity = node.id
-      self.waited = waited
+      (self.call, subscription, identity, self.waited) = (call, .init(node: node), node.id, waited)
     }
 
     /// The protocol's name.
@@ -113,8 +110,6 @@ extension DelegateHub {
     ///   - lhs: an outcome.
     ///   - rhs: another one.
     /// - Returns: whether they are equal.
-    public static func == (lhs: Self, rhs: Self) -> Bool {
-      lhs.description == rhs.description
-    }
+    public static func == (lhs: Self, rhs: Self) -> Bool { lhs.description == rhs.description }
   }
 }

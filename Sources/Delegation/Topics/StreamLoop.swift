@@ -22,12 +22,7 @@ final class StreamLoop: @unchecked Sendable {
   /// The event that the handler in a loop's task has brought, and other loops that wait for this handler to return.
   ///
   /// Another loop may begin if the first one's task was cancelled.
-  private struct Taking: Sendable {
-    var event: (any Sendable)?
-    var waiting: [Waiter] = []
-  }
-
-  private let taking = Lock(Taking())
+  private let taking = Lock((event: (any Sendable)?.none, waiting: [Waiter]()))
   /// Whether a handler runs in the loop's task.
   ///
   /// Set under the lock of the contents, cleared under that of `taking`.
@@ -65,8 +60,7 @@ final class StreamLoop: @unchecked Sendable {
   func close() -> (event: (any Sendable)?, waiting: [Waiter]) {
     taking.withLock { taking in
       isOpen.store(false, ordering: .releasing)
-      defer { taking = Taking() }
-      return (taking.event, taking.waiting)
+      return exchange(&taking, with: (nil, []))
     }
   }
 }

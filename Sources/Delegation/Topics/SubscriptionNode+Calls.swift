@@ -151,9 +151,7 @@ extension Recipients {
 }
 
 /// A subscriber that the library makes, with its name for statistics and incidents.
-protocol NamedSubscriber: AnyObject {
-  static var name: String { get }
-}
+protocol NamedSubscriber: AnyObject { static var name: String { get } }
 
 /// What a subscription reports of its subscriber.
 extension SubscriptionNode {
@@ -168,14 +166,13 @@ extension SubscriptionNode {
   /// Takes the lock of the contents; must not be called under a lock.
   func report(
     _ kind: DelegateHub.Incident.Kind, in call: CallKind, error: (any Error)? = nil,
-    dropped: Int = 0, since start: Duration? = nil,
+    dropped: Int = 0, present: Int = 0, needed: Int = 0, since start: Duration? = nil,
     context: TaskLocalPropagation.Context? = nil, with id: Identity? = nil
   ) {
     topic.owner?.report(
       .init(
-        kind: kind, call: call, error: error, dropped: dropped,
-        subscription: .init(node: self), start: start, context: context,
-        id: id ?? self.id))
+        kind: kind, call: call, error: error, dropped: dropped, present: present, needed: needed,
+        subscription: .init(node: self), start: start, context: context, id: id ?? self.id))
   }
 
   /// Notes that the subscriber is called.
@@ -183,9 +180,7 @@ extension SubscriptionNode {
   /// After the first time, this only loads `state`.
   @inlinable
   @inline(__always)
-  func noteCalled() {
-    if state.load(ordering: .relaxed) & Bits.called == 0 { noteFirstCall() }
-  }
+  func noteCalled() { if state.load(ordering: .relaxed) & Bits.called == 0 { noteFirstCall() } }
 
   @inline(never)
   @usableFromInline

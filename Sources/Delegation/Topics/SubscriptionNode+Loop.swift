@@ -104,9 +104,7 @@ extension SubscriptionNode {
   /// Resumes the loop if it waits, because nothing more comes.
   ///
   /// Must not be called under a lock.
-  func wake(_ loop: StreamLoop?) {
-    contents.withLock { _ in loop?.waiter.take() }?.resume(true)
-  }
+  func wake(_ loop: StreamLoop?) { contents.withLock { _ in loop?.waiter.take() }?.resume(true) }
 }
 
 extension SubscriptionNode.Contents {

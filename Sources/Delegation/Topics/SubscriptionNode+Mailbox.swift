@@ -119,9 +119,7 @@ extension SubscriptionNode {
   /// Takes the mailbox out of its executor's delivery; the calling worker counts the mailbox off when done with it.
   ///
   /// - Returns: whether the mailbox was in the delivery: not if the subscription has ended.
-  func leaveDelivery() -> Bool {
-    contents.withLock { $0.mailbox.flags.remove(.queued) != nil }
-  }
+  func leaveDelivery() -> Bool { contents.withLock { $0.mailbox.flags.remove(.queued) != nil } }
 
   /// Reports a notification's fate, also to its receipt; see ``Mailbox/advance(after:published:)``.
   @inline(__always)

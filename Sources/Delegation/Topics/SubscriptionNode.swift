@@ -98,14 +98,11 @@ final class SubscriptionNode: Sendable {
     options: SubscriptionOptions?, site: SubscribeSite, priority: Int, serial: Int, origin: Int
   ) {
     self.reference = reference
-    self.topic = topic
+    (self.topic, self.site, self.priority) = (topic, site, priority)
+    (self.serial, self.origin) = (serial, origin)
     state = Atomic(
       (options?.executor == nil ? 0 : Bits.hasExecutor) | (options?.loop == nil ? 0 : Bits.stream))
     contents = Lock(Contents(mailbox: mailbox, options: options))
-    self.site = site
-    self.priority = priority
-    self.serial = serial
-    self.origin = origin
   }
 
   // MARK: Life
@@ -257,19 +254,18 @@ final class SubscriptionNode: Sendable {
   /// Called at the subscription's end, and at each end of a handler after that.
   func settle() {
     if isReplaced { letReplacementBegin() }
-    typealias Rest = (account: (Account, QuestionAccount), loop: StreamLoop?, hasOptions: Bool)
-    let rest = contents.withLock { contents -> Rest? in
+    let rest = contents.withLock { contents -> ((Account, QuestionAccount), StreamLoop?, Bool)? in
       guard !isBusy, contents.mailbox.hasEnded else { return nil }
       return (lastAccount(&contents), contents.options?.loop, contents.options != nil)
     }
-    guard let rest else { return }
+    guard let (account, loop, hasOptions) = rest else { return }
     // The handler may end between the section that replaces the subscription and `completeTermination`, which then
     // finds no loop to wake.
-    wake(rest.loop)
-    topic.state.withLock { $0.finish(self, with: rest.account) }
+    wake(loop)
+    topic.state.withLock { $0.finish(self, with: account) }
     // Released in another task while the hub is alive: a subscriber's `deinit` may take long, and this thread is in a
     // call.
-    if rest.hasOptions { topic.owner.map { $0.releaseOptions(of: self) } ?? releaseOptions() }
+    if hasOptions { topic.owner.map { $0.releaseOptions(of: self) } ?? releaseOptions() }
   }
 
   /// Finishes a cancellation that has begun, if nothing waits or runs.
@@ -301,8 +297,7 @@ final class SubscriptionNode: Sendable {
 
   /// Releases the options, which were kept until the last handler had ended.
   func releaseOptions() {
-    let options = contents.withLock { $0.options.take() }
-    withExtendedLifetime(options) {}
+    withExtendedLifetime(contents.withLock { $0.options.take() }) {}
   }
 
   /// The id, if it has one; `nil` once the subscription has ended and none of its handlers runs.
@@ -342,9 +337,7 @@ extension DelegateHub {
     /// - Complexity: O(1), amortised, and O(*n*) once for the *n* notifications that only this subscriber had left to
     ///   handle. If a `notifyAndWait` waits for the subscriber, also O(*n*) in the *n* notifications before its own;
     ///   for an object with *n* ended subscriptions to the protocol whose handlers have not returned, O(*n*).
-    public func cancel() {
-      node.terminate(as: .cancelled)
-    }
+    public func cancel() { node.terminate(as: .cancelled) }
 
     /// Whether calls may still start: the subscription was not cancelled, and its subscriber and
     /// hub are alive.
@@ -369,8 +362,6 @@ extension DelegateHub {
     /// Hashes which subscription this is.
     ///
     /// - Parameter hasher: the hasher to feed.
-    public func hash(into hasher: inout Hasher) {
-      hasher.combine(node.origin)
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(node.origin) }
   }
 }

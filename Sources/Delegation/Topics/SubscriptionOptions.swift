@@ -77,10 +77,7 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
   /// Whether one of the subscribers was called.
   let isCalled = Atomic(false)
 
-  init(_ type: any AnyObject.Type, at line: Line) {
-    self.type = type
-    self.line = line
-  }
+  init(_ type: any AnyObject.Type, at line: Line) { (self.type, self.line) = (type, line) }
 
   var description: String { "\(line.file):\(line.line)" }
 

@@ -24,9 +24,7 @@ extension Topic {
   ///   and releases nothing of the user's: an effect does.
   /// - Returns: what the section returns.
   @discardableResult
-  func update<Result: Sendable>(
-    _ section: (inout TopicIndex) -> Result
-  ) -> Result {
+  func update<Result: Sendable>(_ section: (inout TopicIndex) -> Result) -> Result {
     let (result, rest) = state.withLock { index in
       let wasWanted = index.isWanted
       let result = section(&index)
@@ -38,20 +36,18 @@ extension Topic {
 
   /// What is left to do after a section: effects, whether to merge, whom to wake, and what to release.
   private typealias Rest = (
-    effects: [TopicIndex.Effect], isHeavy: Bool, woken: [Waiter],
-    former: MemberList.Removed
+    effects: [TopicIndex.Effect], isHeavy: Bool, woken: [Waiter], former: MemberList.Removed
   )
 
   /// Not inlined, like `carryOut`: `update` has many copies.
   @inline(never)
   private func endSection(_ index: inout TopicIndex, wasWanted: Bool) -> Rest {
-    let isEmpty = index.open.count == 0
     let mustWake = wasWanted != index.isWanted || index.isClosed
     let woken = mustWake ? exchange(&index.watchers, with: []) : []
     isNeeded.store(index.open.count > 0 || index.hasAudience, ordering: .releasing)
     index.forgetShortages()
     // With nobody subscribed the list is not needed, and would retain subscriptions, which retain the topic.
-    let former = isEmpty ? index.members.removeAll() : ([], [])
+    let former = index.open.count == 0 ? index.members.removeAll() : ([], [])
     return (exchange(&index.effects, with: []), index.isHeavy, woken, former)
   }
 
@@ -117,8 +113,7 @@ extension Topic {
 
   /// The open subscriptions of the observers that an object owns, in order.
   private func owned(by address: Int) -> [SubscriptionNode] {
-    let owned = state.withLock { $0.owned[address] }
-    guard let owned else { return [] }
+    guard let owned = state.withLock({ $0.owned[address] }) else { return [] }
     // The lock is taken for the thread sanitizer: see `overview()`.
     defer { state.withLock { _ in } }
     return MemberList.sorted(owned.values)
@@ -291,10 +286,7 @@ extension Topic {
     let nobody = BoundSubscriber(to: self)
     let node = makeEnded(
       (nobody, nil, nil, (#fileID, #line)), reference: WeakReference(nobody, object: nobody))
-    var incident = DelegateHub.Incident(
-      kind: .tooFew, call: call, subscription: .init(node: node), id: nil)
-    (incident.needed, incident.present) = (needed, present)
-    owner?.report(incident)
+    node.report(.tooFew, in: call, present: present, needed: needed)
   }
 
   /// Makes a terminated subscription, for a dying object or an incident; it is not in the topic's index.

@@ -44,8 +44,7 @@ final class Topic: Sendable {
 
   init(_ type: Any.Type, owner: any TopicOwner) {
     (self.type, key) = (type, ObjectIdentifier(type))
-    self.owner = owner
-    hubNumber = owner.number
+    (self.owner, hubNumber) = (owner, owner.number)
     number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
   }
 

@@ -176,9 +176,7 @@ struct TopicIndex: Sendable {
   ) {
     open[node.address] = node
     members.add(node)
-    if let owner = node.reference.owner {
-      Self.change(&owned[owner], node, isOwned: true)
-    }
+    if let owner = node.reference.owner { Self.change(&owned[owner], node, isOwned: true) }
     if let id = options?.id { named[id.hash].add(node) }
     addressed += replayed
   }
@@ -200,9 +198,7 @@ struct TopicIndex: Sendable {
     guard node.isOpen else { return }
     open[node.address] = nil
     if named.count > 0, let id = node.id { named[id.hash].remove(node) }
-    if let owner = node.reference.owner {
-      Self.change(&owned[owner], node, isOwned: false)
-    }
+    if let owner = node.reference.owner { Self.change(&owned[owner], node, isOwned: false) }
     if replacements.count > 0, !isReplaced { replacements[node.serial] = nil }
     node.beginTermination(isReplaced: isReplaced)
     members.noteEnd()
