@@ -8,7 +8,8 @@ struct FaultTableTests {
     let tests = URL(filePath: #filePath).deletingLastPathComponent()
     let sources = tests.appending(path: "../../../Sources/Delegation/Delegation.docc/Faults.md")
     let article = try String(contentsOf: sources, encoding: .utf8)
-    let list = try #require(article.firstMatch(of: /### What happens at which fault\?(?s).*?\n###/)).0
+    let list = try #require(article.firstMatch(of: /### What happens at which fault\?(?s).*?\n###/))
+      .0
     // Without the links.
     let text = String(list).replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.1 }
     let rows = text.matches(of: /(?m)^- \*\*(.+?)\.\*\*/).map { String($0.1) }
