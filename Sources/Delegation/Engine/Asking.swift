@@ -1,8 +1,8 @@
 /// How one subscriber is asked, and what counts if that subscriber throws or is late.
 ///
 /// A type and not a closure, so that `answer` is inlined into the workers' loop: a closure would be one more level of
-/// asynchronous calls, which costs 600 instructions a voter. Each type awaits the user's closure itself: in a shared
-/// function, even an inlined one, each call would make the task look for its executor.
+/// asynchronous calls, which costs 600 instructions a voter. Each conforming type awaits the user's closure itself: in
+/// a shared function, even an inlined one, each call would make the task look for its executor.
 @usableFromInline
 protocol Asking<Response, Failure>: Sendable {
   associatedtype P
@@ -18,19 +18,19 @@ protocol Asking<Response, Failure>: Sendable {
   ///
   /// - Parameters:
   ///   - node: the subscriber's subscription.
-  ///   - question: the question, which may be decided while the closure waits for its actor; `nil` for none.
+  ///   - question: the question, which may be decided while the closure's actor is busy; `nil` without a ``Question``.
   /// - Returns: what the subscriber contributes.
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
 }
 
 extension Answer {
-  /// What counts for a subscriber that throws or is late.
+  /// What counts for a subscriber that throws or is late, made from its subscription.
   ///
   /// A closure: a generic value would be laid out at run time, by code of its own for each type.
   @usableFromInline typealias Late = @Sendable (SubscriptionNode) -> Self
 }
 
-/// A question that awaits its subscribers' responses.
+/// How a closure that awaits asks a subscriber.
 @frozen @usableFromInline
 struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   @usableFromInline let recipients: Recipients<P>
@@ -60,7 +60,7 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   }
 }
 
-/// A vote that awaits its voters.
+/// How a closure that awaits asks a voter.
 ///
 /// A type of its own, whose closure returns `Bool`: with a generic result, a thunk would be one more level of
 /// asynchronous calls, which costs 80 instructions a voter.
@@ -126,7 +126,7 @@ struct AskingToPass<P, Value: Sendable, Failure: Error>: Asking {
   }
 }
 
-/// A question for each subscriber's own result: what a subscriber answers or throws becomes a ``DelegateHub/Reply``.
+/// How `collect` asks a subscriber: what the subscriber answers or throws becomes a ``DelegateHub/Reply``.
 @frozen @usableFromInline
 struct AskingForReply<Inner: Asking>: Asking {
   @usableFromInline let inner: Inner
@@ -164,7 +164,7 @@ extension SubscriptionNode {
     return .absence
   }
 
-  /// The answer of a subscriber whose handler threw.
+  /// Notes a handler's error, and returns what counts for its subscriber.
   ///
   /// - Parameters:
   ///   - error: what the handler threw.
@@ -190,12 +190,12 @@ extension DelegateHub {
   /// One subscriber's own result of `collect`.
   public struct Reply<Value: Sendable>: Sendable {
     private let id: Identity?
-    /// The subscriber's type, and the id it was subscribed with; the text is made anew at each read.
+    /// The subscriber's type, and its id if it has one; the text is made anew at each read.
     public var subscriber: String { subscription.node.name(with: id) }
     /// The subscription through which the subscriber was asked.
     public let subscription: Subscription
-    /// What the handler returned or threw; ``ReplyError/timedOut`` if the subscriber was late, or had replaced one
-    /// whose handler still ran at the deadline.
+    /// What the handler returned or threw; ``ReplyError/timedOut`` if the subscriber, or one that it had replaced, had
+    /// not answered at the deadline.
     public let result: Result<Value, any Error>
 
     @usableFromInline
@@ -204,7 +204,7 @@ extension DelegateHub {
     }
   }
 
-  /// Why a subscriber has no result of its own.
+  /// Why a subscriber has no result: it was late, or a stream refused an event.
   public struct ReplyError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The subscriber had not answered at the deadline.
     public static let timedOut = Self(
@@ -215,7 +215,7 @@ extension DelegateHub {
   }
 }
 
-/// A question that awaits nothing.
+/// How a closure that awaits nothing asks subscribers.
 ///
 /// A type and not a closure, so that the compiler does not copy the asking code for each user's closure.
 @frozen @usableFromInline
@@ -243,7 +243,7 @@ struct AskingInLoop<P, Response: Sendable, Failure: Error>: Asking {
     guard let actor else { return answerHere(of: node) }
     // A subscriber that is gone need not wait for a busy actor.
     guard node.isReached(by: recipients.admits, endingIn: call) else { return node.absence() }
-    // Unasked until the actor is free.
+    // The subscriber counts as unasked until the actor is free.
     HandlerContext.note(.unasked)
     return await answer(of: node, in: question, on: actor)
   }
@@ -268,7 +268,8 @@ struct AskingInLoop<P, Response: Sendable, Failure: Error>: Asking {
     }
   }
 
-  /// Asks one subscription after another, until an answer decides, or a subscription has an executor or was replaced.
+  /// Asks one subscription after another, until the question is decided, or a subscription has an executor or was
+  /// replaced.
   ///
   /// Synchronous, with a copy of the combiner, so that the count stays in registers.
   ///

@@ -1,29 +1,28 @@
-/// Delivers pending notifications to subscriptions, on one executor.
+/// One delivery of pending notifications to subscriptions, on one executor.
 ///
-/// *Workers* claim subscriptions from a shared work queue, one at a time and in order, and run their handlers;
-/// ``WorkSharing`` says when a *spare worker* is requested. So a handler that suspends, or blocks its thread, does not
-/// delay the others. A worker *attends* a mailbox while it runs the handlers of the mailbox's notifications.
+/// *Workers* claim subscriptions from a shared work queue, one at a time and in order, and run their handlers. Before
+/// its first handler, a worker requests a *spare worker* (``WorkSharing``). So a handler that suspends, or blocks its
+/// thread, does not delay the others. A worker *attends* a mailbox while it runs the handlers of the mailbox's
+/// notifications.
 ///
-/// The delivery that a post requests takes all open subscriptions. A subscription with another executor waits in at
-/// most one delivery of that executor, and nobody attends its mailbox while it waits. So a blocked or suspended
-/// executor delays only its own subscribers.
+/// The delivery that a post requests takes all open subscriptions. A subscription with another executor than the hub's
+/// waits in at most one delivery of that executor, and nobody attends its mailbox while it waits. So a blocked or
+/// suspended executor delays only its own subscribers.
 final class Delivery: Sendable {
   let core: HubCore
   /// The hub, retained until the last worker is done; `nil` on another executor than the hub's.
   private let hub: (any Actor)?
-  /// Where the workers run; `nil` for the default executor.
   private let executor: (any TaskExecutor)?
   let executorID: ObjectIdentifier?
-  /// Whether the executor is not the hub's; if so, each subscription, and no worker, counts as a worker of the hub.
+  /// Whether the executor is not the hub's; if so, subscriptions count as workers of the hub, and the workers do not.
   let isElsewhere: Bool
-  /// The workers' priority, which a waiting caller may raise.
+  /// The workers' priority: by default that of the task that makes the delivery.
   private let priority: TaskPriority
   /// How many calls are nested around the first worker, all on one stack.
   private let depth: Int
   private struct Work: WorkSharing { var work: WorkQueue }
   private let work: Lock<Work>
 
-  /// Makes a delivery on the hub's executor, or on another.
   init(
     _ nodes: consuming [SubscriptionNode], for core: HubCore, on other: (any TaskExecutor)? = nil,
     priority: TaskPriority = Task.currentPriority, depth: Int = 0
@@ -48,7 +47,7 @@ final class Delivery: Sendable {
     }
   }
 
-  /// Claims the next subscription; if ``isElsewhere``, skips those that ended while they waited.
+  /// Claims the next subscription; if ``isElsewhere``, skips those that ended while they waited for the executor.
   ///
   /// - Parameter isFirst: whether the worker has just begun, and so requests the spare worker first.
   /// - Returns: the subscription; `nil` if none is left.
@@ -63,9 +62,9 @@ final class Delivery: Sendable {
 }
 
 extension Delivery {
-  /// Runs one worker, which first requests the next spare worker if needed.
+  /// Runs one worker, which first requests the spare worker if several subscriptions are left.
   nonisolated(nonsending) func work() async {
-    // Made for the first asynchronous handler: a synchronous handler cannot call `drain` or another wait.
+    // A `Worker` is made for the first asynchronous handler: a synchronous one cannot call `drain` or another wait.
     var worker: Worker?
     var handled = 0
     var waiting: [SubscriptionNode] = []
@@ -84,13 +83,13 @@ extension Delivery {
 
   /// Sends gathered subscriptions to their executors; those of one executor share a delivery, which is one job.
   ///
-  /// Called before a handler runs, which may suspend, and at the worker's end. The deliveries start in the order of
+  /// Called before a handler, which may suspend, and at the worker's end. The deliveries start in the order of
   /// `waiting`: a dictionary's order would differ from run to run.
   private func send(_ waiting: inout [SubscriptionNode]) {
     var indices: [ObjectIdentifier: Int] = [:]
     var batches: [(executor: any TaskExecutor, nodes: [SubscriptionNode])] = []
     for node in waiting {
-      // A subscription that has ended meanwhile has no executor, and is no longer counted as a worker.
+      // A subscription that has ended since it was gathered has no executor, and is no longer counted as a worker.
       guard let executor = node.executor else { continue }
       let id = Delegation.executorID(of: executor)
       let index = indices[id, default: batches.count]
@@ -106,13 +105,14 @@ extension Delivery {
     }
   }
 
-  /// Runs the handlers of a subscription's notifications, or adds the subscription to `waiting`, for its executor.
+  /// Runs the handlers of a subscription's notifications, adds it to `waiting` for another executor, or resumes a
+  /// stream's loop.
   ///
   /// - Returns: how many handlers it has run.
   nonisolated(nonsending) private func serve(
     _ node: SubscriptionNode, as worker: inout Worker?, sending waiting: inout [SubscriptionNode]
   ) async -> Int {
-    // Ends the subscription of a dead subscriber: its notifications must not wait for a busy executor or handler.
+    // Ends the subscription if its subscriber is dead: its notifications must not wait for a busy executor or handler.
     if node.hasExecutor || node.isAttended { _ = node.isReached(by: nil, endingIn: nil) }
     var handled = 0
     var step = node.attend(on: executorID)
@@ -129,7 +129,8 @@ extension Delivery {
         continue
       case .elsewhere: waiting.append(node)
       case .wake(let waiter): waiter?.resume(true)
-      // Ends the subscription of a dead subscriber: it waits for the replaced subscription's handler, which may hang.
+      // Ends the subscription if its subscriber is dead: the replaced subscription's handler, for which it waits, may
+      // hang.
       case .later: _ = node.isReached(by: nil, endingIn: nil)
       // `SubscriptionNode.followUp` has done what these steps ask for.
       case .more, .done, .over: break
@@ -196,7 +197,7 @@ extension Delivery {
     }
   }
 
-  /// Reports a handler that threw; inlined, this would make each delivery dearer.
+  /// Reports what a handler threw; inlined, this would make each delivery dearer.
   @inline(never)
   private func fail(
     _ error: any Error, on node: SubscriptionNode, in call: CallKind
@@ -212,8 +213,8 @@ extension HubCore: TopicOwner {
   /// - Parameters:
   ///   - topic: the topic.
   ///   - priority: the workers' priority; `nil` for the default.
-  ///   - caller: a caller that waits for the notification; the first worker begins on the caller's thread, if the hub
-  ///     has no executor and the system is new enough.
+  ///   - caller: the caller on whose thread the first worker begins, if the hub has no executor and the system is new
+  ///     enough; `nil` to begin on another thread.
   func startDelivery(
     of topic: Topic, priority: TaskPriority? = nil, onThreadOf caller: Caller? = nil
   ) {
@@ -263,9 +264,9 @@ extension HubCore: TopicOwner {
           if node.reference.isAlive { survivors += 1 } else { node.terminate(as: .expired) }
         }
         topic.state.withLock { $0.didSweep(survivors: survivors) }
-        // Many subscribers may have come and died meanwhile, and nobody else would request another sweep.
+        // Many subscribers may have come and died during the sweep, and nobody else would request another.
       } while topic.state.withLock { $0.takeSweep() }
-      // Counted by the code that requested the sweep.
+      // The sweep was counted as a worker by its request.
       self.uncountWorker()
     }
   }

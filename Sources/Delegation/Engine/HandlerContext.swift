@@ -1,19 +1,20 @@
 internal import Synchronization
 
-/// The handler that the current task runs in, as a task-local: tasks that the handler starts inherit the context.
+/// A handler, or a stream's loop; a task-local has the current task's handler, which tasks that the handler starts
+/// inherit.
 ///
 /// By this context, `drain()`, `notifyAndWait` and `cancelAndWait()` do not wait for the handler that calls them. A
 /// stream's loop has an event *in hand* until it asks for the next one; that long, the loop's body counts as a handler.
 @usableFromInline
 struct HandlerContext: Sendable {
-  /// Not made by the `@TaskLocal` macro, whose binding could not be used in inlined code.
+  /// The task-local; not made by the `@TaskLocal` macro, whose binding could not be used in inlined code.
   @usableFromInline
   static let binding = TaskLocal<HandlerContext?>(wrappedValue: nil)
 
-  /// The handler that the current task runs in, or the stream's loop in whose body the task is.
+  /// The innermost handler, or body of a stream's loop, that the current task is in.
   static var current: HandlerContext? {
     guard let loop = loops.last, let bound else { return loops.last ?? bound }
-    // The inner of handler and loop: the loop may be in the handler, or the handler in the loop's body.
+    // The handler is the inner one if the loop's body awaits it; otherwise the loop is in the handler.
     return chain(of: [bound]).contains { $0.worker === loop.worker } ? bound : loop
   }
 
@@ -23,13 +24,13 @@ struct HandlerContext: Sendable {
     return loops + [bound]
   }
 
-  /// The handler that the current task runs in; never a stream's loop.
+  /// The handler whose context is bound in the current task; never a stream's loop.
   static var bound: HandlerContext? { binding.wrappedValue?.running }
 
   let worker: Worker
-  /// The number of the worker's call; 0 for the call that is running now.
+  /// The number of the worker's call; 0 stands for whichever is running.
   let call: UInt64
-  /// The handler's subscription; `nil` for the worker of a ``Question``, which must not retain it, and if ``isDelay``.
+  /// The handler's subscription; `nil` if ``isDelay``, and for the worker of a ``Question``, which must not retain it.
   let node: SubscriptionNode?
   /// The identity of the handler's subscription, as bits; 0 if there is none.
   let nodeBits: UInt
@@ -40,7 +41,6 @@ struct HandlerContext: Sendable {
     self.nodeBits = node?.identityBits ?? nodeBits
   }
 
-  /// Whether this is a handler of a subscription.
   func isHandler(of node: SubscriptionNode) -> Bool { nodeBits == node.identityBits }
 
   /// Whether only drains wait for this: a closure that delays a drain, or a turn that is a ``Question`` of its own.
@@ -48,15 +48,15 @@ struct HandlerContext: Sendable {
 
   var isRunning: Bool { worker.isRunning(call) }
 
-  /// This context with the number of the running call in place of 0; `nil` if the number is 0 and no call is running.
+  /// This context; if it names no call (0), with the worker's running call, or `nil` if none is running.
   fileprivate var running: HandlerContext? {
     if call != 0 { return self }
     return worker.running.map { HandlerContext(worker: worker, call: $0, node: node, nodeBits: $1) }
   }
 
-  /// The given handlers, the handlers that await the questions of which these are a part, and so on.
+  /// The given handlers, the handlers that await the questions in which the given ones are asked, and so on.
   ///
-  /// No awaiting handler can go on before the given ones return. Handlers that have returned are left out.
+  /// An awaiting handler cannot go on before the given ones return. Handlers that have returned are left out.
   static func chain(of contexts: [HandlerContext]) -> [HandlerContext] {
     var chain: [HandlerContext] = []
     var next = contexts
@@ -73,17 +73,19 @@ struct HandlerContext: Sendable {
 extension HandlerContext {
   private typealias Noted = (loop: HandlerContext, owner: HandlerContext?)
 
-  /// The stream loops by task; of one task, the latest is last.
+  /// The stream loops that take events, by task; of one task, the latest is last.
   private static let noted = Lock<[UInt64: [Noted]]>([:])
-  /// How many tasks have loops in `noted`; while it is 0, as in most programs, no lock is taken.
+  /// How many tasks have loops in `noted`; while there are none, as in most programs, no lock is taken.
   private static let notedCount = Atomic(0)
   /// How many tasks are in the bodies of several loops.
   private static let severalCount = Atomic(0)
 
-  /// Whether some task has several loops: a loop that goes on may not be its task's latest, and is noted again.
+  /// Whether some task is in several loops' bodies: a loop that takes its next event is then noted again, as the
+  /// latest.
   static var maySwitchLoops: Bool { severalCount.load(ordering: .relaxed) > 0 }
 
-  /// The loops of the current task, the latest last; without those of a handler that has returned.
+  /// The current task's stream loops with an event in hand, the latest last; without those of a handler that has
+  /// returned.
   private static var loops: [HandlerContext] {
     guard notedCount.load(ordering: .relaxed) > 0, let task = currentTask,
       let all = noted.withLock({ $0[task] })
@@ -91,7 +93,7 @@ extension HandlerContext {
     return all.filter { $0.owner?.isRunning ?? true }.compactMap(\.loop.running)
   }
 
-  /// The handler whose worker runs in the current task, and runs other handlers afterwards.
+  /// The handler whose worker has the current task for its own, and runs other handlers in it afterwards.
   ///
   /// For a handler that runs in its caller's task, the caller's handler; in a task that a handler has started, `nil`. A
   /// task that a question's handler has started counts as the worker's, whose number is not known (``Worker/task``).
@@ -111,9 +113,9 @@ extension HandlerContext {
   /// Notes that a task has an event of a loop in hand, or has none any more: O(*n*) in the task's *n* loops.
   ///
   /// - Parameters:
-  ///   - loop: the loop, with the call that is running.
-  ///   - task: the task.
-  ///   - owner: the handler whose task this is.
+  ///   - loop: the loop.
+  ///   - task: the task's number.
+  ///   - owner: the handler whose task this is, if any.
   ///   - isInHand: whether the event is in hand.
   static func note(
     _ loop: HandlerContext, in task: UInt64, of owner: HandlerContext?, isInHand: Bool
@@ -135,16 +137,16 @@ extension HandlerContext {
   }
 }
 
-/// The runtime's number for the task that a job is a part of, or zero; descriptions of jobs show it.
+/// The runtime's number for the task that a job is a part of, or zero.
 ///
-/// No two tasks ever have the same number, while an address is used again. A task is itself a job.
+/// No two tasks ever have the same number, while a task's address is used again. A task is itself a job.
 @_silgen_name("swift_task_getJobTaskId")
 package func jobTaskID(_ job: UnownedJob) -> UInt64
 
 /// What a question knows of its caller: the stream loops in whose bodies it is asked, and the handler that awaits it,
 /// if any.
 ///
-/// Cleared when the question is decided or done: these handlers go on, and must not be retained.
+/// Cleared when the question is decided or done: these go on, and must not be retained.
 @usableFromInline
 final class Caller: Sendable {
   private let contexts: Lock<[HandlerContext]>

@@ -11,13 +11,12 @@ internal import Synchronization
 @usableFromInline
 final class HubCore: @unchecked Sendable {
   weak var hub: (any Actor)?
-  /// The topics by protocol, with their subscriptions and notifications.
   let topics = TopicTable()
   /// The executor of the hub's work and of handlers; `nil` for the default.
   let executor: (any TaskExecutor)?
   @usableFromInline
   let interception: Interception?
-  /// Whether a plain loop may ask subscribers that have no executor of their own.
+  /// Whether the hub has neither an executor nor interceptors, so that a plain loop may ask subscribers.
   @usableFromInline
   let mayAskInLoop: Bool
   /// Whether the handlers of notifications run within interceptors or with task-locals bound.
@@ -30,17 +29,17 @@ final class HubCore: @unchecked Sendable {
 
   private static let numbers = Atomic<Int>(0)
 
-  /// How many workers there are, each from when it is requested, and how many closures that delay a drain.
+  /// How many workers there are, from the request of each; callers that ask, and closures that delay a drain, count as
+  /// workers.
   ///
-  /// Invariant: while a notification is pending or a handler runs, the count is above zero. What waits for a
-  /// subscription's own executor is counted instead of the workers there: a delivery's subscription until it is served,
-  /// a question's claim until it is asked. Neither is counted once the subscription has ended: so a blocked or
-  /// suspended executor does not keep the count up.
+  /// Invariant: while a notification is pending or a handler runs, the count is above zero. On a subscription's own
+  /// executor, a delivery's subscription and a question's claim count in place of the workers, unless the subscription
+  /// ends before its turn: so a blocked or suspended executor does not keep the count up.
   let workers = AwaitedCount()
   /// Where in the source the closures that delay a drain were begun, by the ``Worker`` of each.
   let delays = Lock<[ObjectIdentifier: SubscribeSite.Line]>([:])
   private let onIncident: @Sendable (DelegateHub.Incident) -> Void
-  /// The incidents that wait for the task that calls `onIncident`; `nil` while there is no such task.
+  /// The incidents that wait for the task that calls `onIncident`; `nil` while that task does not run.
   private let incidents = Lock<[DelegateHub.Incident]?>(nil)
 
   /// How many incidents may wait; further ones are only counted, in the last that waits.
@@ -61,7 +60,7 @@ final class HubCore: @unchecked Sendable {
   @usableFromInline
   func countWorker() { workers.rise() }
 
-  /// Ends the count of a worker, and resumes the tasks that wait for the hub to become idle.
+  /// Counts a worker off, and resumes the tasks whose wait for the hub to become idle is over.
   ///
   /// Must not be called under a lock.
   @usableFromInline
@@ -91,14 +90,14 @@ final class HubCore: @unchecked Sendable {
     Task.startDetached(on: executor) {
       while let incident = self.nextIncident() {
         await (incident.context ?? []).bind { self.onIncident(incident) }
-        // The executor may have other work, and each call of `onIncident` may cause another incident.
+        // Yields: the executor may have other work, and each call of `onIncident` may cause another incident.
         await Task.yield()
       }
       self.uncountWorker()
     }
   }
 
-  /// Takes the next incident, or notes that the task ends.
+  /// Takes the next incident, or notes that the task that takes incidents ends.
   private func nextIncident() -> DelegateHub.Incident? {
     incidents.withLock { waiting in
       if waiting?.isEmpty == false { return waiting?.removeFirst() }

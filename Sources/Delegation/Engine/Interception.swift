@@ -1,4 +1,4 @@
-/// Runs handlers within a hub's interceptors.
+/// The interceptors of a hub, within which handlers run.
 ///
 /// Handlers of notifications are wrapped when posted, and questions have a worker path of their own. So without
 /// interceptors there is no check for each handler.
@@ -50,8 +50,9 @@ final class Interception: Sendable {
     }
   }
 
-  /// Runs the handler of a notification; if the interceptors do not call the handler, the notification counts as passed
-  /// over.
+  /// Runs a notification's handler within interceptors.
+  ///
+  /// If they do not call the handler, the notification is passed over, or expired if the subscription has ended.
   nonisolated(nonsending) fileprivate func deliver(
     in call: CallKind, postedAt time: Duration,
     _ handle: nonisolated(nonsending) () async throws -> Notification.Fate
@@ -84,13 +85,12 @@ extension Notification.Handler {
   }
 }
 
-/// Notices handlers that run for longer than they should, while they run: the hub's outermost interceptor.
+/// The hub's outermost interceptor, which reports handlers that run for longer than `limit` while they still run.
 ///
 /// Each handler has an alarm of its own, which is cancelled when the handler returns.
 struct SlowWatch: DelegateHub.Interceptor {
   let limit: Duration
   let deadlines: DeadlineQueue
-  /// The task-locals that incidents carry from their calls.
   let propagating: [TaskLocalPropagation]
 
   nonisolated(nonsending) func intercept(

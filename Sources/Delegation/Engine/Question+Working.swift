@@ -1,6 +1,6 @@
 /// What a question's workers do.
 ///
-/// A claim of a subscription with an executor is *sent* there: one more worker asks that subscription, and no other.
+/// A claim of a subscription with an executor is *sent* to it: one more worker asks that subscription, and no other.
 extension Question {
   /// Starts a worker's task; the worker is counted from here until its work is done.
   ///
@@ -18,16 +18,16 @@ extension Question {
     add(task ?? start(worker, sent), of: worker)
   }
 
-  /// Starts a task without an executor: see ``startHere(_:)``.
+  /// Starts a worker's task without an executor: see ``startHere(_:)``.
   @inline(never)
   private func start(_ worker: Worker, _ sent: Claim?) -> Task<Void, any Error> {
     Task(priority: priority) { await self.run(worker, sent) }
   }
 
-  /// Runs one worker, unless its sent claim was taken before.
+  /// Runs one worker, unless another one took its sent claim before.
   ///
   /// If the subscription of a sent claim ends before the worker begins, the question's caller takes the claim with
-  /// another worker, which ends the first one's count. Not inlined, so that three places share the code.
+  /// another worker, and counts the first one off. Not inlined: three places share the code.
   @inline(never)
   func run(_ worker: Worker, _ sent: Claim?) async {
     if let sent, !takeSent(sent) { return }
@@ -41,9 +41,9 @@ extension Question {
     claim.node.contents.withLock { $0.senders.removeValue(forKey: ObjectIdentifier(self)) } != nil
   }
 
-  /// Has the caller take a claim that was sent, and whose subscription has ended.
+  /// Gives the caller a sent claim, because the subscription has ended.
   ///
-  /// If the question is decided, the caller waits no longer, and this only ends the count of the worker.
+  /// If the question is decided, the caller waits no longer, and this only counts off the worker that was to ask.
   private func returnSent(_ claim: Claim) {
     let (isDecided, waiter) = state.withLock { state in
       state.ended.append(claim)
@@ -80,7 +80,7 @@ extension Question {
   private func work(as worker: Worker, sent: Claim? = nil, onCallersThread isFirst: Bool = false)
     async
   {
-    // Unknown: see `Worker.task`.
+    // The number is unknown: see `Worker.task`.
     worker.task = 0
     await HandlerContext.binding.withValue(HandlerContext(worker: worker, call: 0, node: nil)) {
       // While a sent claim waits for its executor, the question may be decided: `markAsked` checks that.
@@ -96,7 +96,7 @@ extension Question {
         if let ask = state.withLock({ $0.held }).ask {
           next = await ask(self, worker, claim)
         } else {
-          // The question is decided.
+          // Without the closure that asks, the question is decided.
           endUncounted(claim.node, as: .unasked)
           next = nil
         }
@@ -140,7 +140,9 @@ extension Question {
     }
   }
 
-  /// Notes that a worker begins a subscription's handler, unless the subscription has ended or is a stream's.
+  /// Notes that a worker begins a handler, or that a subscription that has ended, or is a stream's, was not asked.
+  ///
+  /// Counts the stream as passed over.
   ///
   /// - Returns: whether the handler may begin; its task is cancelled if the question is.
   @usableFromInline
@@ -149,8 +151,8 @@ extension Question {
       worker.note(.unasked)
       return false
     }
-    // After the check: the caller's task comes here for ended subscriptions only (`wait(until:)`), and must not be
-    // cancelled.
+    // Only after the check: the caller's task, which must not be cancelled, comes here for ended subscriptions only
+    // (`wait(until:)`).
     if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
     worker.begin(node)
     return true
@@ -158,7 +160,8 @@ extension Question {
 
   /// If a claimed subscription was not asked, and has a replacement, claims the replacement instead.
   ///
-  /// Not after the decision or the deadline. A replacement whose claim has to be sent is not yet counted as asked.
+  /// Claims nothing after the decision or the deadline. A replacement whose claim has to be sent is not yet counted as
+  /// asked.
   ///
   /// - Returns: whether `claim` is now the replacement's.
   @inline(never) @usableFromInline
@@ -181,8 +184,8 @@ extension Question {
   /// A claim that would reach nobody is not sent: its executor may be busy, suspended or gone. Not inlined: claims are
   /// seldom sent, and the code would make the frame of every worker larger.
   ///
-  /// - Returns: `nil` if the claim was sent, or the question is over; the claim if it would reach nobody, so that the
-  ///   worker counts an absence.
+  /// - Returns: the claim if it would reach nobody, so that the worker counts an absence; `nil` if it was sent, or no
+  ///   handler may begin any more.
   @inline(never)
   private func askElsewhere(_ claim: Claim) -> Claim? {
     guard claim.node.isReached(by: admits, endingIn: call) else { return markAsked(claim) }
@@ -193,7 +196,7 @@ extension Question {
     return nil
   }
 
-  /// Counts a claimed subscription as asked; `nil` if no handler may begin any more.
+  /// Counts a claimed subscription as asked; after the decision or the deadline, only returns `nil`.
   private func markAsked(_ claim: Claim) -> Claim? {
     state.withLock { state in
       if state.isDecided || state.isExpired { return nil }

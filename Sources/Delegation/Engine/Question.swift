@@ -11,9 +11,8 @@ internal import Synchronization
 /// The question is decided when it has released the closure that asks (``State/isDecided``), which happens once, under
 /// the lock.
 ///
-/// This class is not generic, and nothing generic is under its lock: otherwise its end would look up types at run time,
-/// a fifth of the cost of a small vote. The subclass ``TalliedQuestion`` is generic, and counts the answers;
-/// `Question+Working` has what workers do.
+/// This class is not generic, and nothing generic is under its lock: otherwise its release would look up types at run
+/// time, a fifth of the cost of a small vote. The subclass ``TalliedQuestion`` is generic, and counts the answers.
 ///
 /// `@unchecked Sendable`: a class with a subclass cannot be checked. Its properties are constants.
 @usableFromInline
@@ -29,7 +28,6 @@ class Question: @unchecked Sendable {
   ///
   /// A struct: the runtime would look up the type of a bare optional closure at each access.
   struct Held: Sendable {
-    /// `nil` once the question is decided.
     var ask: Ask?
   }
 
@@ -41,7 +39,7 @@ class Question: @unchecked Sendable {
     var held: Held
     /// The workers with their tasks, in the order in which they were added; `nil` for those that have left.
     var workers: [(worker: Worker, task: Task<Void, any Error>)?] = []
-    /// The answers, and the deadline, that came while another worker counted.
+    /// The answers, and the deadline, that wait for the worker that counts.
     var queue: [Input] = []
     /// The claims whose subscriptions ended after the claims were sent to executors; the caller takes these claims.
     var ended: [Claim] = []
@@ -111,18 +109,20 @@ class Question: @unchecked Sendable {
     return true
   }
 
-  /// Requests a spare worker, then waits for the decision or deadline; cancels handlers if the caller is cancelled.
+  /// Requests a spare worker, then waits for the decision, which the deadline forces; cancels handlers if the caller is
+  /// cancelled.
   @usableFromInline
   func awaitDecision() async {
     await withTaskCancellationHandler {
-      // The spare worker is the first if none was started on the caller's thread.
+      // If no worker was started on the caller's thread, the spare worker is the first.
       state.provideSpare { startWorker() }
       core.uncountWorker()
       await wait(until: deadline)
       if isDecided { return }
-      // The caller counts the late subscribers, so that the combiner's last calls have its task-locals and priority.
+      // The caller counts the late subscribers, so that the combiner's last calls have the caller's task-locals and
+      // priority.
       countLate()
-      // If a worker is counting, that worker decides.
+      // If a worker is counting, that worker decides, and the caller waits.
       await wait(until: nil)
     } onCancel: {
       let tasks = state.withLock { beginCancelling(&$0, except: nil) }
@@ -132,7 +132,7 @@ class Question: @unchecked Sendable {
 
   var isDecided: Bool { state.withLock { $0.isDecided } }
 
-  /// Waits for the decision or a deadline; meanwhile runs the claims in ``State/ended``.
+  /// Waits for the decision or a deadline; until then, runs the claims that come into ``State/ended``.
   ///
   /// The caller runs these claims: the task that it starts for a replacement inherits the caller's task-locals, and not
   /// those of the task that subscribed the replacement.
@@ -159,15 +159,16 @@ class Question: @unchecked Sendable {
     if let time = deadline?.time, core.deadlines.now() >= time, !isDecided { countLate() }
   }
 
-  /// Overridden by ``TalliedQuestion``, which counts the subscribers that have not answered at the deadline.
+  /// Counts the subscribers that have not answered at the deadline, and reports them as late: overridden in
+  /// ``TalliedQuestion``.
   ///
-  /// Reports nobody as late if the deadline had passed at the start.
+  /// Reports nobody if the deadline was past when the question began.
   @usableFromInline
   func countLate() {}
 
   // MARK: Cancelling
 
-  /// Whether the present handlers and later ones are to be cancelled.
+  /// Whether the question's running handlers and later ones are to be cancelled.
   var isCancelled: Bool { isCancelledFlag.load(ordering: .sequentiallyConsistent) }
 
   /// Keeps a worker's task, unless the worker has left; cancels the task if the question is cancelled.
@@ -187,7 +188,7 @@ class Question: @unchecked Sendable {
     return isDecided
   }
 
-  /// Cancels workers' tasks: in the current task if few calls are nested and there is no deadline, else in another.
+  /// Cancels workers' tasks: in another task if `inOwnTask`, many calls are nested, or there is a deadline; else here.
   ///
   /// Cancelled handlers cancel their own questions, all on one stack. With a deadline, a cancellation handler that
   /// blocks must block neither the caller nor its canceller.
@@ -197,7 +198,7 @@ class Question: @unchecked Sendable {
     Task.startDetached(on: core.executor, priority: .high) { cancel() }
   }
 
-  /// Notes, under the lock, that handlers are to be cancelled.
+  /// Notes, under the lock, that handlers are to be cancelled, and that `worker` has left.
   ///
   /// - Returns: the tasks to cancel, in the order of their workers; ``add(_:of:)`` cancels later ones.
   func beginCancelling(_ state: inout State, except worker: Worker?) -> [Task<Void, any Error>] {

@@ -17,7 +17,7 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
 
   /// The subscriptions; empty without a deadline, and after the decision.
   @usableFromInline @exclusivity(unchecked) var nodes: [SubscriptionNode] = []
-  /// What counts at the deadline for a late subscription; called with `nil` for one that is gone or does not conform.
+  /// Gives what counts at the deadline for a subscription; `nil` stands for one that is gone or does not conform.
   @usableFromInline @exclusivity(unchecked) var late:
     (@Sendable (SubscriptionNode?) -> Count.Event)?
 
@@ -79,7 +79,7 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
     }
   }
 
-  /// Counts the subscribers that have not answered, which decides.
+  /// Has the subscribers counted that had not answered at the deadline, which decides.
   ///
   /// - Parameter absence: what counts for the subscriber at a position.
   @inlinable @inline(never)
@@ -171,10 +171,11 @@ extension Question {
     let count: @Sendable () -> Bool
   }
 
-  /// Begins to count, if no other worker does, and ends the subscription's call.
+  /// If no other worker counts, begins to count, and ends the subscription's call.
   ///
-  /// The call ends before its answer is counted. So what is counted was answered in time, a call that is outstanding at
-  /// the deadline is late, and an answer that is never counted is abandoned.
+  /// If the deadline has come, first counts the late subscribers. The call ends before its answer is counted. So what
+  /// is counted was answered in time, a call that is outstanding at the deadline is late, and an answer that is never
+  /// counted is abandoned.
   ///
   /// The worker that counts stops under the lock, and only if nothing is queued. Another worker queues its answer under
   /// the lock, and tries to begin in the same section: so one of the two workers counts the answer.
@@ -186,7 +187,7 @@ extension Question {
     return true
   }
 
-  /// Queues an input for the worker that counts.
+  /// Queues an input for the worker that counts; after the decision, only ends its call.
   ///
   /// - Parameters:
   ///   - node: the subscription whose call the input ends; `nil` for the deadline.
@@ -258,12 +259,12 @@ extension Question {
     let (rest, waiter, tasks) = state.withLock { state in
       swap(&held, &state.held)
       swap(&uncounted, &state.queue)
-      // Noted before the caller goes on: handlers that begin afterwards must find themselves cancelled.
+      // Noted before the caller goes on: a handler that is just beginning must find itself cancelled.
       let tasks = isCancelling ? beginCancelling(&state, except: worker) : []
       return (state.work.release(), state.waiter.take(), tasks)
     }
     for input in uncounted { endUncounted(input) }
-    // What the closure captured is released before the caller goes on.
+    // What the asking closure captured is released before the caller goes on.
     withExtendedLifetime((rest, consume held)) {}
     caller.clear()
     waiter?.resume(true)

@@ -1,11 +1,11 @@
 /// What a wait by `drain`, `notifyAndWait` or `cancelAndWait` waits for.
 ///
-/// A wait outside of all handlers is *strict*: it waits for everything. A wait in a handler *excuses* handlers, that
-/// is, does not wait for them: the handlers that wait themselves, its own among them, and the handlers that cannot go
-/// on before one of these does. So if two handlers wait for each other, even through several hubs, neither waits. Only
-/// a drain waits for a closure that delays a drain, so other waits in such a closure are strict.
+/// A wait outside of all handlers is *strict*: it excuses no handler. A wait in a handler *excuses* handlers, that is,
+/// does not wait for them: the handlers that wait themselves, its own among them, and the handlers that cannot go on
+/// before one of these does. So if two handlers wait for each other, even through several hubs, both go on. Only a
+/// drain waits for a closure that delays a drain, so other waits in such a closure are strict.
 enum WaitGoal: Sendable {
-  /// That a hub is idle: no notification is pending and no handler runs.
+  /// That a hub is idle: no notification is pending, no handler runs, and no closure delays the drain.
   case rest(of: HubCore)
   /// That no handler of a subscription runs.
   case end(of: SubscriptionNode)
@@ -41,7 +41,7 @@ enum WaitGoal: Sendable {
 
   private static func key(of object: AnyObject) -> Int { Int(bitPattern: ObjectIdentifier(object)) }
 
-  /// Makes the waiter, whose kind says what it leaves out.
+  /// Makes the waiter; its kind says what the wait leaves out.
   ///
   /// Kind 0: nothing; 1: ended subscriptions; 2: excused handlers; 3: both.
   private func makeWaiter(isStrict: Bool) -> Waiter {
@@ -60,7 +60,7 @@ enum WaitGoal: Sendable {
     }
   }
 
-  /// Whether the goal can be reached only after a handler has ended.
+  /// Whether the goal can be reached only after the given handler has ended.
   private func waits(for handler: HandlerContext) -> Bool {
     switch self {
     case .rest(let hub): return handler.worker.hub == hub.number
@@ -75,7 +75,7 @@ enum WaitGoal: Sendable {
   /// How many subscriptions the goal leaves out because they have ended.
   private var endedInHandCount: Int {
     guard case .passing(let receipt, _, true) = self else { return 0 }
-    // Below 0 if a handler ends just before its ended subscription is counted.
+    // The count is below 0 if a handler ends just before its ended subscription is counted.
     return max(0, receipt.endedInHand.load(ordering: .sequentiallyConsistent))
   }
 
@@ -104,7 +104,7 @@ enum WaitGoal: Sendable {
     waits.withLock { ($0[group]?.values).map(Array.init) ?? [] }
   }
 
-  /// Changes the list of the goal's waiters, and resumes those that need not wait.
+  /// Changes the list of the goal's waiters, and resumes those whose wait is over.
   ///
   /// Must not be called under a lock.
   private func update(_ change: WaitList.Change) {
@@ -138,7 +138,6 @@ extension WaitGoal {
     }
     update(.add(waiter))
     let isReached = await waiter.wait(until: deadline, isCancellable: isCancellable)
-    // Most waits end at once, and set no alarm.
     if !isReached { update(.remove(waiter)) }
     if !groups.isEmpty { Self.note(nil, of: waiter, at: groups) }
     return isReached && isStrict
@@ -149,7 +148,6 @@ extension WaitGoal {
   /// Notes a wait, or with `nil` that the wait is over.
   private static func note(_ wait: Wait?, of waiter: Waiter, at groups: Set<Int>) {
     for group in groups {
-      // The former wait is released outside the lock.
       let former = waits.withLock { waits in
         defer { if waits[group]?.isEmpty == true { waits[group] = nil } }
         return exchange(&waits[group, default: [:]][key(of: waiter)], with: wait)

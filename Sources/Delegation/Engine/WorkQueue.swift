@@ -67,8 +67,8 @@ struct WorkQueue: Sendable {
 /// requests the next spare worker before it claims, so that an executor's `enqueue` delays nothing that is claimed.
 ///
 /// An executor may run the spare worker within `enqueue`. That worker then claims at once and requests nothing:
-/// otherwise each worker would run within the `enqueue` of the one before. The worker that requested it requests
-/// another, if needed, once `enqueue` has returned.
+/// otherwise each worker would run within the `enqueue` of the one before. The worker that requested the spare one
+/// requests another, if needed, once `enqueue` has returned.
 protocol WorkSharing: Sendable { var work: WorkQueue { get set } }
 
 extension WorkQueue {
@@ -88,7 +88,6 @@ extension WorkQueue {
 }
 
 extension Lock where State: WorkSharing {
-  /// Claims the next subscription; `nil` if none is left.
   func claimNext() -> WorkQueue.Claim? {
     let claim = withLock { $0.work.claim() }
     if let claim, claim.isLast { releaseList() }

@@ -14,7 +14,7 @@ public import Synchronization
 final class Worker: @unchecked Sendable {
   /// The hub's number.
   let hub: Int
-  /// The caller that awaits the question; `nil` for a delivery and for a loop over a stream.
+  /// The caller that awaits what the worker does; `nil` for a delivery and for a loop over a stream.
   let caller: Caller?
   /// Twice the number of the latest call, plus 1 while its handler is running.
   ///
@@ -25,21 +25,22 @@ final class Worker: @unchecked Sendable {
   /// The index among the question's workers, from 1; 0 until the question keeps the worker's task, -1 once the worker
   /// has left.
   ///
-  /// Under the question's lock.
+  /// Used under the question's lock.
   @exclusivity(unchecked)
   var index = 0
   /// The number of the task that runs only this worker's handlers; `nil` if the caller's task runs them, and for a loop
   /// over a stream.
   ///
-  /// Written before the first handler begins. 0 for a question's worker: to find the number takes 200 instructions.
+  /// Written before the first handler begins. 0 (unknown) for a question's worker: to find the number takes 200
+  /// instructions.
   @exclusivity(unchecked)
   var task: UInt64?
   /// In how many calls the worker's handlers are nested; each call may have begun on its caller's thread.
   let depth: Int
   /// Whether the worker has one claim only, which was sent to an executor.
   let isSent: Bool
-  /// How the latest call of a question's handler ends, as far as is known; also `unasked` while an interceptor, or a
-  /// busy actor, keeps the handler from beginning.
+  /// How the latest call ends, as far as is known; also `unasked` while an interceptor, or a busy actor, keeps the
+  /// handler from beginning.
   ///
   /// The raw value of a ``CallEnd``, to spare making one at each look. Only the worker writes it.
   @usableFromInline
@@ -49,7 +50,7 @@ final class Worker: @unchecked Sendable {
   @usableFromInline
   var mustAskElsewhere = false
 
-  /// What the handler threw, until that is reported.
+  /// What the handler threw, until the call has ended.
   @exclusivity(unchecked)
   private var failure: (any Error)?
   /// Whether `failure` is an incident, because the caller does not receive it.
@@ -92,7 +93,6 @@ final class Worker: @unchecked Sendable {
   /// (``WaitGoal``) a handler that is no longer counted.
   func end() { word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent) }
 
-  /// Notes how the latest call ends, as far as is known.
   func note(_ end: CallEnd) { callEnd.store(end.rawValue, ordering: .relaxed) }
 
   /// Whether the latest call has reached its subscriber, as far as is known.
@@ -109,14 +109,15 @@ final class Worker: @unchecked Sendable {
     return (end, end == .failed && isIncident ? failure : nil)
   }
 
-  /// A notification's *fate*: what its handler has returned, or `expired` if the handler noted that it called nobody.
+  /// A notification's *fate*: `expired` if its handler noted that it called nobody, which is then forgotten; else what
+  /// the handler returned.
   func takeFate(_ fate: Notification.Fate) -> Notification.Fate {
     if hasAnswered { return fate }
     note(.answered)
     return .expired
   }
 
-  /// Notes what the handler threw; if the task was cancelled, the error is neither counted nor reported.
+  /// Notes what the handler threw; in a cancelled task, the call counts as abandoned, and the error is not reported.
   fileprivate func note(_ failure: any Error, isIncident: Bool) {
     note(Task.isCancelled ? .abandoned : .failed)
     (self.failure, self.isIncident) = (failure, isIncident)
@@ -135,14 +136,14 @@ final class Worker: @unchecked Sendable {
     countOff(node, in: call, isCancelled: isCancelled)
   }
 
-  /// Ends a call that has no answer, or was cancelled; reports what its handler threw.
+  /// Ends a call that has no answer, or was cancelled; reports what its handler threw, if that is an incident.
   @inline(never)
   private func countOff(_ node: SubscriptionNode, in call: CallKind, isCancelled: Bool) {
     let (end, failure) = takeEnd(isCancelled: isCancelled)
     node.endCall(as: end, throwing: failure, in: call)
   }
 
-  /// Asks a subscription in the current task; if it was not asked, its replacement.
+  /// Asks a subscription in the current task; if it was not asked, its replacement, unless that has an executor.
   ///
   /// Binds a context of its own: a task that an earlier handler left behind must not count as part of this handler.
   ///
@@ -174,7 +175,7 @@ final class Worker: @unchecked Sendable {
         if isAsked { return result }
       }
       guard let replacement = node.replacement else { return absence }
-      // `forEach` stops the program there: see `stopAtExecutor`.
+      // `forEach` asks the replacement, and stops the program: see `stopAtExecutor`.
       if replacement.hasExecutor, call != .forEach {
         mustAskElsewhere = true
         return absence
@@ -201,7 +202,6 @@ extension SubscriptionNode {
     HandlerContext.binding.wrappedValue?.worker.note(error, isIncident: isIncident)
   }
 
-  /// Ends a call whose handler threw in a plain loop.
   @usableFromInline
   func endFailedCall() { endCall(as: Task.isCancelled ? .abandoned : .failed) }
 }
