@@ -1,17 +1,17 @@
 extension DelegateHub {
-  /// Runs around handlers: to trace them, to measure them, to bind task-locals, or to keep them from running.
+  /// Code that runs around handlers: to trace them, to measure them, to bind task-locals, or to keep them from running.
   ///
   /// A hub calls its interceptors for each handler of each call, except a `forEach` that awaits nothing; the first
-  /// interceptor is the outermost. What an interceptor does concerns its own handler only. For a stream, an interceptor
-  /// runs until the loop gets the event, and not around the loop's body.
+  /// interceptor is the outermost. For a stream, an interceptor runs until the loop gets the event, and not around the
+  /// loop's body.
   ///
   /// **Order.** An interceptor runs after the one before it has called `next`, and goes on when the handler and the
-  /// interceptors after it have returned. The caller of a question gets the answer when all of them have returned.
+  /// interceptors after it have returned. The caller of a question gets the answer when all interceptors have returned.
   ///
   /// **Isolation.** An interceptor runs on the hub's executor or the subscription's, on no actor, even if the handler
-  /// runs on the main actor; for `forEach`, where its caller runs. Only the handler, and the tasks that it starts, see
-  /// the task-locals that an interceptor binds around `next`. The interceptor sees the task-locals of
-  /// ``Configuration/propagating``, and for questions all of the caller's.
+  /// runs on the main actor; around a handler of `forEach`, where the caller of `forEach` runs. Only the handler, and
+  /// the tasks that it starts, see the task-locals that an interceptor binds around `next`. The interceptor sees the
+  /// task-locals of ``Configuration/propagating``, and for questions all of the caller's.
   ///
   /// **Re-entrancy.** An interceptor may call the hub. If it waits, as by ``DelegateHub/drain(within:)``, its handler
   /// counts as waiting. If it calls `next` in a hub's ``DelegateHub/delayingDrain(fileID:line:_:)``, a handler that
@@ -89,7 +89,7 @@ extension DelegateHub {
     /// The handler returned.
     case returned
     /// The handler was not called: an interceptor did not call `next`, the subscriber had died or does not conform to
-    /// what `conforming(to:)` names, its subscription had ended, or the outcome was decided.
+    /// what `conforming(to:)` names, its subscription had ended, or the question was decided.
     case notCalled
     /// The handler threw an error.
     case threw(any Error)

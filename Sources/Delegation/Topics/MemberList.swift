@@ -1,22 +1,22 @@
 /// The open subscriptions of one protocol in the order in which they are served: one list with one version.
 ///
-/// A change takes constant time. A call that needs the order copies the list under the lock, merges the copy outside,
-/// and puts it back; other calls share the result until something changes.
+/// A change takes constant time. A call that needs the order copies the list under the topic's lock, merges the copy
+/// outside, and puts it back; other calls share the result until something changes.
 ///
-/// Invariant: `ordered` and `added` together have every open subscription once. The next merge drops the ended ones.
+/// Invariant: each open subscription is once in `ordered` or `added`. Ended ones stay there until the next merge.
 struct MemberList: Sendable {
   private var version = 0
-  /// The version of the last merge, which has made `ordered`.
+  /// The version of the list that was last merged into `ordered`.
   private var merged = 0
   private var ordered: [SubscriptionNode] = []
-  /// The subscriptions that were added since the last merge.
+  /// The subscriptions that no merge has moved to `ordered` yet.
   private var added: [SubscriptionNode] = []
   /// How many subscriptions have ended since the last merge.
   private(set) var endedCount = 0
   /// The version of the last addition that may be out of order; a merge sorts if this version is later than `merged`.
   private var lastDisorder = 0
 
-  /// `ordered`, if nothing has changed since the last merge.
+  /// `ordered`, if nothing has changed since the last merge; otherwise `nil`.
   private(set) var snapshot: [SubscriptionNode]? = []
 
   mutating func add(_ node: SubscriptionNode) {
@@ -37,20 +37,21 @@ struct MemberList: Sendable {
     endedCount += 1
   }
 
-  /// Empties the list, once nobody is subscribed.
+  /// Empties the list; called when nobody is subscribed.
   ///
-  /// - Returns: what was in it, for the caller to release outside the lock.
+  /// - Returns: what was in the list, for the caller to release outside the lock.
   mutating func removeAll() -> Removed {
-    // If nobody has ended since the last merge either, the list is empty.
+    // If nobody has ended since the last merge, the list is already empty.
     if endedCount == 0 { return ([], []) }
-    // `merged` changes, so that no copy that was taken before is put back.
+    // `merged` changes, so that `put` refuses each copy that was taken before.
     defer { self = MemberList(version: version, merged: version) }
     return (ordered, added)
   }
 
   typealias Removed = ([SubscriptionNode], [SubscriptionNode])
 
-  /// Merges a copy that was taken under the lock: drops what has ended, and sorts if the order may have changed.
+  /// Merges this copy of the list: appends what was added, drops what has ended, and sorts if the order may have
+  /// changed.
   ///
   /// - Returns: the subscriptions in order.
   /// - Complexity: O(*n*), or O(*n* log *n*) if it sorts.
@@ -65,7 +66,7 @@ struct MemberList: Sendable {
     }
     if endedCount > 0 {
       nodes.reserveCapacity(ordered.count)
-      // Whole runs are appended: one by one takes twice as long.
+      // Whole runs of subscriptions are appended: one by one takes twice as long.
       var start = 0
       for index in ordered.indices where !stays(ordered[index]) {
         nodes += ordered[start..<index]
@@ -82,7 +83,7 @@ struct MemberList: Sendable {
 
   /// Puts a merged copy back, unless another one was put back since `copy` was taken.
   ///
-  /// - Parameter copy: the copy; afterwards the former list, for the caller to release outside the lock.
+  /// - Parameter copy: the copy; gets the former `ordered`, for the caller to release outside the lock.
   mutating func put(_ copy: inout MemberList) {
     guard merged == copy.merged else { return }
     added.removeFirst(copy.added.count)
@@ -99,7 +100,7 @@ struct MemberList: Sendable {
 
   typealias Order = (priority: Int, serial: Int)
 
-  /// Sorts indices by order; one function for all, because each specialization of `sorted` is much code.
+  /// The indices of `orders`, sorted by order; not generic, because each specialization of a sort is much code.
   static func indices(of orders: [Order]) -> [Int] {
     orders.indices.sorted { precedes(orders[$0], orders[$1]) }
   }

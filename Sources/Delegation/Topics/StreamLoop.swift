@@ -4,26 +4,26 @@ internal import Synchronization
 ///
 /// `@unchecked Sendable`: the variables are used under the lock of the subscription's contents only.
 final class StreamLoop: @unchecked Sendable {
-  /// The notification that a loop has *in hand* (taken, and not yet handled), and what became of it.
+  /// The notification that a loop has *in hand* (taken, and not yet put down), and its fate so far.
   typealias Hand = (number: Int, receipt: Receipt?, fate: Notification.Fate)
 
-  /// Resumes the loop that waits for the next event; `nil` if none waits.
+  /// Resumes the loop that waits for the next event; `nil` if no loop waits.
   @exclusivity(unchecked)
   var waiter: Waiter?
   @exclusivity(unchecked)
   var hand: Hand?
-  /// How many events were taken since the loop last waited, or let other tasks run.
+  /// How many events were taken since a loop last waited, or let other tasks run.
   @exclusivity(unchecked)
   var takenInARow = 0
-  /// The hub's core, which the loop keeps alive only as long as a replacement waits for what is in hand.
+  /// The hub's core, kept alive while a replacement waits for the notification in hand; otherwise `nil`.
   @exclusivity(unchecked)
   var owner: (any Sendable)?
 
-  /// The event that the handler in a loop's task has brought, and other loops that wait for this handler to return.
+  /// The event that the running handler has brought, and the waiters of other loops, which wait for its return.
   ///
   /// Another loop may begin if the first one's task was cancelled.
   private let taking = Lock((event: (any Sendable)?.none, waiting: [Waiter]()))
-  /// Whether a handler runs in the loop's task.
+  /// Whether a notification's handler runs in a loop's task.
   ///
   /// Set under the lock of the contents, cleared under that of `taking`.
   private let isOpen = Atomic(false)
@@ -40,14 +40,14 @@ final class StreamLoop: @unchecked Sendable {
     }
   }
 
-  /// Notes that a handler begins, which may bring an event.
+  /// Notes that a notification's handler begins, which may bring an event.
   ///
   /// Called under the lock of the contents.
   func open() { isOpen.store(true, ordering: .releasing) }
 
-  /// Takes the event that the running handler brings.
+  /// Keeps the event that the running handler brings.
   ///
-  /// - Returns: whether the event was taken: false for a second one, and while no handler runs.
+  /// - Returns: whether the event was kept: false for a handler's second event, and while no handler runs.
   func add(_ event: any Sendable) -> Bool {
     taking.withLock { taking in
       guard isOpen.load(ordering: .relaxed), taking.event == nil else { return false }
@@ -56,7 +56,7 @@ final class StreamLoop: @unchecked Sendable {
     }
   }
 
-  /// Notes that the handler has returned, and takes out the event that it has brought.
+  /// Notes that the handler has returned, and takes out its event and the waiting loops.
   func close() -> (event: (any Sendable)?, waiting: [Waiter]) {
     taking.withLock { taking in
       isOpen.store(false, ordering: .releasing)

@@ -2,14 +2,14 @@ public import Synchronization
 
 /// How the calls of a subscription are counted.
 extension SubscriptionNode {
-  /// Counts a question as running, unless none may start.
+  /// Counts a question as running, if it may begin; a stream passes it over.
   @inlinable
   func beginCall() -> Bool {
     let word = countCall()
     return word & Bits.special == 0 || goOnWithCall(since: word)
   }
 
-  /// Counts a question as running.
+  /// Counts a question as asked and running.
   ///
   /// - Returns: `state` before that.
   @inlinable
@@ -25,7 +25,7 @@ extension SubscriptionNode {
     if word & (Bits.awaited | Bits.terminated) != 0 { noteEnd(word) }
   }
 
-  /// After the end of a handler, settles the subscription if it has ended, and resumes tasks that wait for the handler.
+  /// Settles an ended subscription after the end of a handler, and resumes the tasks that wait for its handlers.
   @inline(never)
   @usableFromInline
   func noteEnd(_ word: UInt64) {
@@ -39,7 +39,7 @@ extension SubscriptionNode {
     return asked + contents.withLock { $0.mailbox.isHandling ? 1 : 0 }
   }
 
-  /// Sets or clears `awaited`: if set, the end of a handler resumes waiting tasks.
+  /// Sets or clears the bit ``Bits/awaited``, which has the end of each handler resume waiting tasks.
   ///
   /// Called under the lock of the topic's waiters.
   func setAwaited(_ isAwaited: Bool) {
@@ -53,7 +53,7 @@ extension SubscriptionNode {
 
 /// How a call reaches the subscriber.
 extension SubscriptionNode {
-  /// The subscriber, for a question.
+  /// The subscriber, for a question; if it has died, this terminates the subscription.
   ///
   /// - Returns: `nil` if the subscriber is not among the recipients, or has died.
   @_alwaysEmitIntoClient @inline(__always)
@@ -62,7 +62,6 @@ extension SubscriptionNode {
       noteCalled()
       return subscriber
     }
-    // If the subscriber has died, this terminates the subscription.
     _ = object(for: call)
     return nil
   }
@@ -70,7 +69,6 @@ extension SubscriptionNode {
   @inlinable
   var hasExecutor: Bool { state.load(ordering: .relaxed) & Bits.hasExecutor != 0 }
 
-  /// The executor that was named for the handlers, if any.
   var executor: (any TaskExecutor)? {
     // Most subscriptions have none, and need no lock to say so.
     hasExecutor ? contents.withLock { $0.options?.executor } : nil
@@ -101,9 +99,8 @@ extension SubscriptionNode {
   }
 }
 
-/// How a subscription reaches its subscriber.
 extension SubscriptionNode {
-  /// The subscriber.
+  /// The subscriber, if it is alive.
   ///
   /// Must not be called under a lock.
   ///
@@ -123,7 +120,7 @@ extension SubscriptionNode {
   /// - Parameters:
   ///   - admits: whether an object conforms to further protocols; `nil` if the call names none.
   ///   - call: the call that looks for the subscriber, if there is one.
-  /// - Returns: whether a question would.
+  /// - Returns: whether it would.
   @usableFromInline
   func isReached(by admits: RecipientFilter?, endingIn call: CallKind?) -> Bool {
     guard let object = current?.object(for: call) else { return false }
@@ -131,9 +128,8 @@ extension SubscriptionNode {
   }
 }
 
-/// How a notification reaches a subscriber.
 extension Recipients {
-  /// Calls a subscriber for a notification.
+  /// Calls a recipient with a notification's closure; returns the notification's fate.
   @usableFromInline
   func tell(
     _ reference: borrowing WeakReference, _ body: (P) throws -> Void
@@ -150,10 +146,9 @@ extension Recipients {
   }
 }
 
-/// A subscriber that the library makes, with its name for statistics and incidents.
+/// A subscriber that the library makes, with the name that statistics and incidents show.
 protocol NamedSubscriber: AnyObject { static var name: String { get } }
 
-/// What a subscription reports of its subscriber.
 extension SubscriptionNode {
   /// The subscriber's name, for people: its type and its id, if one was given.
   func name(with id: Identity?) -> String {
@@ -175,9 +170,7 @@ extension SubscriptionNode {
         subscription: .init(node: self), start: start, context: context, id: id ?? self.id))
   }
 
-  /// Notes that the subscriber is called.
-  ///
-  /// After the first time, this only loads `state`.
+  /// Notes the subscriber's first call; later ones only load `state`.
   @inlinable
   @inline(__always)
   func noteCalled() { if state.load(ordering: .relaxed) & Bits.called == 0 { noteFirstCall() } }
@@ -193,14 +186,14 @@ extension SubscriptionNode {
 /// How the questions to a subscription are counted.
 ///
 /// One addition to `state` counts a new call both as asked and as running. The call's end subtracts it from the running
-/// ones; a call that was asked and does not run counts as answered. A call that failed, was abandoned or was late is
-/// moved to that count in `corrections`, in the section of the contents' lock that ends it. So a reader under that lock
-/// sees each question exactly once.
+/// ones; a call that was asked and no longer runs counts as answered. A call that failed, was abandoned or was late is
+/// moved to its own count in `corrections`, in the section of the contents' lock that ends it. So a reader under that
+/// lock sees each question exactly once.
 extension SubscriptionNode {
-  /// What became of the questions so far.
+  /// What became of the questions to this subscription.
   var questions: QuestionAccount { contents.withLock(questions) }
 
-  /// Called under the lock of the contents.
+  /// As `questions`; called under the lock of the contents.
   func questions(_ contents: inout Contents) -> QuestionAccount {
     let word = state.load(ordering: .sequentiallyConsistent)
     var account = contents.corrections.first ?? QuestionAccount()
@@ -210,7 +203,7 @@ extension SubscriptionNode {
     return account
   }
 
-  /// Decides whether a counted call may begin, if `state` has ``Bits/special`` bits.
+  /// Decides whether a counted call may begin though `state` has ``Bits/special`` bits; a stream passes it over.
   ///
   /// - Parameter word: `state` before the call was counted.
   /// - Returns: whether the call may begin; if not, it is no longer counted.
@@ -221,7 +214,7 @@ extension SubscriptionNode {
     return false
   }
 
-  /// Whether a call that was counted may begin.
+  /// Whether a counted call may begin; a stream passes it over.
   func mayBegin() -> Bool {
     let word = state.load(ordering: .sequentiallyConsistent)
     return word & Bits.special == 0 || mayBegin(in: word)
@@ -230,7 +223,7 @@ extension SubscriptionNode {
   private func mayBegin(in word: UInt64) -> Bool {
     if word & Bits.terminated != 0 { return false }
     if word & Bits.stream != 0 {
-      // In the other order, statistics read between the two sections would show a waiting notification.
+      // The mailbox counts first: otherwise statistics read between the two sections would show a waiting notification.
       contents.withLock { $0.mailbox.passOverQuestion() }
       topic.state.withLock { $0.addQuestion() }
       return false
@@ -239,13 +232,13 @@ extension SubscriptionNode {
     return true
   }
 
-  /// Moves a part of the count of asked questions from `state` to `corrections`.
+  /// Moves a part of the asked questions' count from `state` to `corrections`, if it is ``Bits/full``.
   ///
   /// Not inlined, because it is rare: its code would make each call dearer.
   @inline(never)
   private func makeRoom() {
     correct { account in
-      // Only a part is moved: a running call that turns out not to have been asked is subtracted from `state`.
+      // The rest stays in `state`, from which a running call that turns out not to have been asked is subtracted.
       let some = Bits.full / 2
       guard state.load(ordering: .relaxed) & Bits.full != 0 else { return }
       state.wrappingSubtract(some, ordering: .relaxed)
@@ -260,7 +253,7 @@ extension SubscriptionNode {
     }
   }
 
-  /// Notes that a call has ended.
+  /// Notes how a call has ended.
   @usableFromInline
   func endCall(as end: CallEnd) {
     switch end {
@@ -274,10 +267,10 @@ extension SubscriptionNode {
     }
   }
 
-  /// Notes that a call has ended, and reports what its handler threw, if that is given.
+  /// Notes how a call has ended, and reports `failure`, what its handler threw, if that is given.
   @inline(never)
   func endCall(as end: CallEnd, throwing failure: (any Error)?, in call: CallKind) {
-    // Reported first: the last call of an ended subscription releases the id.
+    // Reported first: the end of an ended subscription's last call releases the id.
     if let failure { report(.failed, in: call, error: failure) }
     endCall(as: end)
   }
@@ -291,9 +284,10 @@ extension SubscriptionNode {
     noteEnd(word)
   }
 
-  /// Whether a subscriber that had not answered at the deadline is late: not if it is gone, or does not conform.
+  /// Whether a subscriber that had not answered at the deadline is late; if so, reports an incident.
   ///
-  /// A dead subscriber's subscription is not ended here: that could take long, and the caller is to go on.
+  /// A stream, an ended subscription, and a subscriber that is dead or does not conform, are not late. A dead
+  /// subscriber's subscription is not ended here: that could take long.
   ///
   /// - Parameters:
   ///   - admits: whether a subscriber conforms; `nil` for all.

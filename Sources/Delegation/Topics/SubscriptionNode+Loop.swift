@@ -9,17 +9,17 @@
 extension SubscriptionNode {
   /// What a loop does next.
   enum Pull: Sendable {
-    /// Runs the handler.
+    /// Runs the handler of this notification.
     case take(Notification.Content, number: Int)
     /// Lets other tasks run, then pulls again.
     case pause
-    /// Waits, then pulls again; resumes another loop that already waits, because two must not wait.
+    /// Waits, then pulls again; resumes another loop that already waits, because only one may wait.
     case wait(Waiter, insteadOf: Waiter?)
-    /// Ends: there is nothing more that the loop may take or await, or its task is cancelled.
+    /// Ends: the loop may take and await nothing more, or its task is cancelled.
     case over
   }
 
-  /// Puts down what is in hand, and takes the next notification.
+  /// Puts down the notification in hand, and takes the next one.
   ///
   /// - Parameters:
   ///   - loop: the stream's loop.
@@ -28,7 +28,7 @@ extension SubscriptionNode {
   /// - Returns: what the loop does next.
   func pull(_ loop: StreamLoop, before end: Int, waiting mayWait: Bool) -> Pull {
     update(loop) { contents, published, former in
-      // Checked under the lock, so that a cancelled loop puts nothing down that another loop has taken since.
+      // Checked under the lock: a cancelled loop must not put down a notification that another loop has taken since.
       if Task.isCancelled { return .over }
       if let waiter = loop.waitForTaking() { return .wait(waiter, insteadOf: nil) }
       former = contents.putDown(as: .handled, published)
@@ -53,15 +53,14 @@ extension SubscriptionNode {
     }
   }
 
-  /// Puts down a notification, if it is in hand.
+  /// Puts down notification `number`, if it is in hand.
   func putDown(_ number: Int, of loop: StreamLoop, as fate: Notification.Fate) {
     update(loop) { contents, published, former in
       if loop.hand?.number == number { former = contents.putDown(as: fate, published) }
     }
   }
 
-  /// Runs `body`, which changes what the loop has in hand; if `body` puts something down, does what follows a handler's
-  /// end.
+  /// Runs `body` under the lock; passes the receipt of what `body` puts down, and follows up if the mailbox was left.
   private func update<Result: Sendable>(
     _ loop: StreamLoop, _ body: (inout Contents, Int?, inout StreamLoop.Hand?) -> Result
   ) -> Result {
@@ -70,7 +69,7 @@ extension SubscriptionNode {
       let workers = contents.workers
       var former: StreamLoop.Hand?
       let result = body(&contents, published, &former)
-      // What is pending is queued. If `body` has attended the mailbox, this only sets `recheck`.
+      // Queues the mailbox if something is pending. If `body` has attended the mailbox, this only sets `recheck`.
       _ = contents.mailbox.attend(published: published, as: .queued)
       let isLeft = former != nil && !contents.mailbox.flags.contains(.attended)
       let word = isLeft ? leave(after: .done) : 0
@@ -86,7 +85,7 @@ extension SubscriptionNode {
     return result
   }
 
-  /// Notes what has become of a notification, if it is in hand.
+  /// Notes the fate of notification `number`, if it is in hand.
   func note(_ fate: Notification.Fate, of number: Int, in loop: StreamLoop) {
     contents.withLock { _ in if loop.hand?.number == number { loop.hand?.fate = fate } }
   }
@@ -101,7 +100,7 @@ extension SubscriptionNode {
     }
   }
 
-  /// Resumes the loop if it waits, because nothing more comes.
+  /// Resumes the stream's loop if one waits: nothing more comes.
   ///
   /// Must not be called under a lock.
   func wake(_ loop: StreamLoop?) { contents.withLock { _ in loop?.waiter.take() }?.resume(true) }
@@ -111,13 +110,13 @@ extension SubscriptionNode.Contents {
   /// How many workers of the hub a stream counts as.
   fileprivate var workers: Int { mailbox.flags.isDisjoint(with: [.attended, .queued]) ? 0 : 1 }
 
-  /// Puts down what a stream's loop has in hand.
+  /// Puts down, and returns, what a stream's loop has in hand.
   fileprivate mutating func putDown(
     as fate: Notification.Fate, _ published: Int?
   ) -> StreamLoop.Hand? {
     guard var hand = options?.loop?.hand.take() else { return nil }
     if hand.fate == .handled { hand.fate = fate }
-    // Takes nothing: `pull` has taken with a budget of one.
+    // `advance` takes nothing: `pull` has taken with a budget of one.
     _ = mailbox.advance(after: hand.fate, published: published)
     return hand
   }

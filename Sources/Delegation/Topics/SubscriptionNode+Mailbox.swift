@@ -2,17 +2,16 @@ internal import Synchronization
 
 /// How a subscription's mailbox is looked into and changed.
 extension SubscriptionNode {
-  /// How many notifications have been posted, up to the subscription's end; `nil` if the subscription is not open.
+  /// How many notifications have been posted, up to the mailbox's `end`; `nil` once the termination has begun.
   ///
   /// Called under the lock of the contents: a count loaded before the lock is taken could miss notifications for which
-  /// another worker has set ``Mailbox/Flags/recheck``. The count is loaded before `state`, so it includes nothing that
-  /// was posted after the termination.
+  /// another worker has set ``Mailbox/Flags/recheck``. `state` is loaded after the count: if it says open, nothing
+  /// counted was posted after a termination.
   func published(to mailbox: borrowing Mailbox) -> Int? {
     let published = topic.published.load(ordering: .acquiring)
     return isOpen ? min(published, mailbox.end) : nil
   }
 
-  /// How many notifications have been posted.
   var published: Int { topic.published.load(ordering: .acquiring) }
 
   /// Changes the contents, after the mailbox has dropped what exceeds its limit.
@@ -40,12 +39,12 @@ extension SubscriptionNode {
     }
   }
 
-  /// Drops what exceeds the limit; once the end is reached, drops beyond the end, and sets `published` to the end.
+  /// Drops what exceeds the limit; if the mailbox is at its `end`, drops beyond `end`, and sets `published` to `end`.
   ///
   /// Not inlined, because `dropThenChange` has many copies.
   @inline(never)
   private func drop(from mailbox: inout Mailbox, _ published: inout Int?) -> Mailbox.Remains? {
-    // Loaded before `isOpen`, so that it includes nothing posted after the termination.
+    // Loaded before `isOpen`: if that is true, nothing counted was posted after a termination.
     let all = self.published
     guard mailbox.position >= mailbox.end else { return mailbox.dropOldest(published: published) }
     guard isOpen else { return nil }
@@ -53,7 +52,7 @@ extension SubscriptionNode {
     return mailbox.dropBeyondEnd(published: all)
   }
 
-  /// Notes the drops in the notifications' receipts, and reports them; not inlined, like `drop`.
+  /// Notes the drops in the notifications' receipts, and reports them; not inlined: `dropThenChange` has many copies.
   @inline(never)
   private func release(_ pieces: [Mailbox.Remains], of id: Identity?) {
     var last: TaskLocalPropagation.Context?
@@ -62,17 +61,17 @@ extension SubscriptionNode {
     if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last, with: id) }
   }
 
-  /// Whether the notification of a receipt waits here, or is in hand.
+  /// Whether the notification of a receipt waits in this mailbox, or is in hand.
   func hasPending(_ receipt: Receipt) -> Bool {
     guard let position = receipt.position, position.topic == topic.number else { return false }
     return contents.withLock { $0.mailbox.hasPending(position.number) }
   }
 
-  /// What became of the notifications addressed to this subscription so far.
+  /// What became of the notifications addressed to this subscription so far; drops first what exceeds the limit.
   var account: Account {
     dropThenChange { contents, number in
-      // The drops were decided by `number`, so by this number no more wait than the limit allows. After `finish()`,
-      // what is posted beyond the end counts as waiting, too.
+      // The drops were decided by `number`: by it, no more wait than the limit allows. A finishing mailbox also counts
+      // what was posted beyond its `end`.
       let published = contents.mailbox.isFinishing ? nil : number
       return contents.mailbox.account(published: published ?? self.published)
     }
@@ -84,7 +83,7 @@ extension SubscriptionNode {
   /// Begins to attend the mailbox, if a notification is pending and nobody attends it; queues the mailbox instead if
   /// another executor or a stream's loop serves it.
   ///
-  /// - Parameter executorID: where the worker runs; `nil` if the worker has no executor of its own.
+  /// - Parameter executorID: the executor of the worker; `nil` for the default executor.
   /// - Returns: what the worker does next.
   func attend(on executorID: ObjectIdentifier?) -> Mailbox.Step {
     guard isOpen else { return .done }
@@ -106,29 +105,29 @@ extension SubscriptionNode {
     return followUp(step, left)
   }
 
-  /// Begins to attend the mailbox, if it may be attended; called under the lock of the contents.
+  /// Begins to attend the mailbox, unless it is occupied, empty or ended; called under the lock of the contents.
   func attend(_ mailbox: inout Mailbox, _ published: Int?) -> Bool {
     guard mailbox.attend(published: published) else { return false }
     let word = state.bitwiseOr(Bits.attended, ordering: .sequentiallyConsistent).oldValue
     if word & Bits.terminated == 0 { return true }
-    // Another thread terminated the subscription first, and took the mailbox for unattended: takes nothing, and leaves.
+    // Another thread terminated the subscription first, and took the mailbox for unattended: this worker leaves it.
     _ = leave(after: mailbox.proceed(published: nil))
     return false
   }
 
-  /// Takes the mailbox out of its executor's delivery; the calling worker counts the mailbox off when done with it.
+  /// Takes the mailbox out of its executor's delivery; the calling worker counts off the mailbox when done with it.
   ///
   /// - Returns: whether the mailbox was in the delivery: not if the subscription has ended.
   func leaveDelivery() -> Bool { contents.withLock { $0.mailbox.flags.remove(.queued) != nil } }
 
-  /// Reports a notification's fate, also to its receipt; see ``Mailbox/advance(after:published:)``.
+  /// Reports a notification's fate to its mailbox and its receipt; see ``Mailbox/advance(after:published:)``.
   @inline(__always)
   func advance(after fate: Notification.Fate, passing receipt: Receipt? = nil) -> Mailbox.Step {
     let (step, left) = contents.withLock { contents -> (Mailbox.Step, UInt64) in
       let step = contents.mailbox.advance(after: fate, published: published(to: contents.mailbox))
       return (step, leave(after: step))
     }
-    // The receipt is first: `followUp` may release the subscriber, whose `deinit` may take long.
+    // The receipt is told first: `followUp` may release the subscriber, whose `deinit` may take long.
     receipt?.pass(as: fate, hasEndedInHand: left & Bits.endedInHand != 0)
     return followUp(step, left)
   }
@@ -141,7 +140,7 @@ extension SubscriptionNode {
       != Bits.terminated
   }
 
-  /// Notes that the subscriber is about to be called for a notification, if it is alive.
+  /// Notes that the subscriber is called for a notification, if it is alive.
   func noteCalled(by reference: borrowing WeakReference) {
     if state.load(ordering: .relaxed) & Bits.called == 0, reference.isAlive { noteFirstCall() }
   }
@@ -152,20 +151,20 @@ extension SubscriptionNode {
     return fate
   }
 
-  /// Clears `attended`, unless the step is to handle a notification.
+  /// Clears the bit ``Bits/attended``, unless the step is to handle a notification.
   ///
   /// Called under the lock of the contents.
   ///
-  /// - Returns: `state` as it was, for ``followUp(_:_:)``; 0 if nothing was cleared.
+  /// - Returns: `state` before that, for ``followUp(_:_:)``; 0 if nothing was cleared.
   func leave(after step: Mailbox.Step) -> UInt64 {
     if case .handle = step { return 0 }
     return state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent).oldValue
   }
 
-  /// Does what follows a change of the mailbox, outside the lock.
+  /// Does what follows when the mailbox was left, outside the lock.
   ///
-  /// That is: resumes the tasks that wait for this subscription's handlers, requests a worker for what is left, and
-  /// terminates a subscription that has reached its end.
+  /// Resumes the tasks that wait for this subscription's handlers, requests a worker for what is left, and terminates a
+  /// subscription whose mailbox is at its `end`.
   @discardableResult
   func followUp(_ step: consuming Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
     let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited
@@ -179,7 +178,7 @@ extension SubscriptionNode {
 extension SubscriptionNode {
   /// Starts work on notifications that were taken over or are replayed, after dropping those beyond the limit.
   func resume() {
-    // A stream needs no worker: its loop takes them.
+    // A stream needs no worker: its loop takes the notifications.
     if state.load(ordering: .relaxed) & Bits.stream != 0 {
       if case .wake(let waiter) = attend(on: nil) { waiter?.resume(true) }
       return

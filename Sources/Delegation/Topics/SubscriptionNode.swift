@@ -7,9 +7,9 @@ public import Synchronization
 /// lock may be taken under the topic's, but only for constant time, because posters wait for the topic's. The topic's
 /// lock is never taken under it.
 ///
-/// A *place*, an object or an id, has one open subscription; a newer one there is the *replacement* of the former. One
-/// worker, or a stream's loop, *attends* the mailbox at a time: only it takes notifications. The protocol's *sums* are
-/// the counts of ended subscriptions.
+/// A *place*, an object or an id, has one open subscription at a time; a newer one is the *replacement* of the former.
+/// One worker, or a stream's loop, *attends* the mailbox at a time: only it takes notifications. The protocol's *sums*
+/// are the counts of ended subscriptions.
 ///
 /// There may be a hundred thousand nodes, so the fields are in an order that leaves few gaps.
 @usableFromInline
@@ -35,10 +35,10 @@ final class SubscriptionNode: Sendable {
     static var attended: UInt64 { 8 }
     /// The subscription was replaced; set together with `terminated`.
     static var replaced: UInt64 { 16 }
-    /// The subscriber was called.
+    /// Set by the first call.
     @inlinable
     static var called: UInt64 { 32 }
-    /// The subscription was replaced, and not cancelled since: what it has taken is still handled.
+    /// The subscription was replaced, and not cancelled since: the notification that it has taken is still handled.
     static var stillHandles: UInt64 { 64 }
     /// The subscriber is a stream: questions pass it over.
     @inlinable
@@ -48,16 +48,16 @@ final class SubscriptionNode: Sendable {
     ///
     /// Written under the lock of the contents.
     static var endedInHand: UInt64 { 1 << 8 }
-    /// One question that was asked; bits 9 to 31 count them.
+    /// Added for each asked question; bits 9 to 31 count them.
     @inlinable
     static var asked: UInt64 { 1 << 9 }
-    /// So many questions were asked that some have to move to `corrections`, before the count overflows.
+    /// Set when so many questions were asked that some have to move to `corrections`, before their count overflows.
     @inlinable
     static var full: UInt64 { 1 << 31 }
-    /// One running question; the upper half of the word counts them.
+    /// Added for each running question; the upper half of the word counts them.
     @inlinable
     static var call: UInt64 { 1 << 32 }
-    /// The bits that a call has to look at before it begins.
+    /// With one of these bits, a call has to look further before it begins.
     @inlinable
     static var special: UInt64 { terminated | full | stream }
   }
@@ -68,13 +68,12 @@ final class SubscriptionNode: Sendable {
   let state: Atomic<UInt64>
   let topic: Topic
   let contents: Lock<Contents>
-  /// Where in the source the subscription was made.
   let site: SubscribeSite
   /// Higher is served first.
   let priority: Int
-  /// The place's number, a running number of the topic; with equal priorities, the lower number is served first.
+  /// The place's number in the topic; with equal priorities, the lower number is served first.
   let serial: Int
-  /// A number that a subscription shares with its replacements by the same object: their tokens are equal.
+  /// A number that a subscription shares with its replacements by the same object, so that their tokens are equal.
   let origin: Int
 
   struct Contents: Sendable {
@@ -87,7 +86,7 @@ final class SubscriptionNode: Sendable {
     /// The counts of questions that `state` does not have: failed, abandoned, late, and answered ones that were moved
     /// here.
     ///
-    /// Empty, or one element: of an optional, the runtime would have to look up the type.
+    /// Empty, or one element: the runtime would have to look up an optional's type.
     var corrections: [QuestionAccount] = []
     /// For each question that waits for the subscription's executor, a closure that tells it of the subscription's end.
     var senders: [ObjectIdentifier: @Sendable () -> Void] = [:]
@@ -107,10 +106,11 @@ final class SubscriptionNode: Sendable {
 
   // MARK: Life
 
-  /// The subscriber's address, by which indexes know the subscription.
+  /// The subscriber's address, by which the topic's index knows the subscription.
   var address: Int { Int(bitPattern: reference.identity) }
 
-  /// The address by which the topic's index finds an ended subscription: of the subscriber's owner, if it has one.
+  /// The address by which the topic's index finds the ended subscription: that of the subscriber's owner, if there is
+  /// one.
   var endedAddress: Int { reference.owner ?? address }
 
   /// Whether calls may still start.
@@ -177,7 +177,8 @@ final class SubscriptionNode: Sendable {
         return (false, nil)
       }
       contents.mailbox.flags.remove(.followed)
-      // The replacement is counted before this subscription's worker is counted off: a drain must not see the hub idle.
+      // The replacement counts as a worker before this subscription's worker is counted off: a drain must not see the
+      // hub idle.
       topic.owner?.countWorker()
       return (true, contents.options?.loop?.owner.take())
     }
@@ -207,7 +208,7 @@ final class SubscriptionNode: Sendable {
 
   var isAttended: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.attended != 0 }
 
-  /// The second half of a termination: discards and counts what is pending, and notes that in its receipts.
+  /// The second half of a termination: discards and counts the pending notifications, and notes that in their receipts.
   ///
   /// - Returns: what to release outside all locks, because that may run user code.
   @discardableResult
@@ -223,18 +224,18 @@ final class SubscriptionNode: Sendable {
       let mailbox = contents.mailbox
       let taken = mailbox.inHand >= mailbox.joined ? mailbox.inHand : nil
       if taken != nil { state.bitwiseOr(Bits.endedInHand, ordering: .sequentiallyConsistent) }
-      // A notification in hand counts as missed: if its handler finds the subscriber alive, `called` is set, and
-      // nothing reported.
+      // A notification in hand counts as missed; if its handler has found the subscriber alive, `called` is set, and
+      // nothing is reported.
       let isMissed =
         contents.mailbox.isHandling || contents.mailbox.account(published: end).expired > 0
       return (pending, options, isMissed, wasQueued, taken)
     }
     if let taken { topic.noteEndedInHand(taken) }
     wake(options?.loop)
-    // The queued mailbox is counted off here: its executor may be blocked, suspended or gone.
+    // The queued mailbox is counted off as a worker here: its executor may be blocked, suspended or gone.
     if wasQueued { topic.owner?.uncountWorker() }
     if hasExecutor { for tell in contents.withLock({ $0.senders }).values { tell() } }
-    // Reported if neither this subscriber nor another of its type and source line was ever called.
+    // Not reported if this subscriber, or another of its type and source line, was ever called.
     if termination == .expired, call != nil || isMissed, options?.isKept != true,
       state.load(ordering: .relaxed) & Bits.called == 0, !site.isCalled.load(ordering: .relaxed)
     {
@@ -249,9 +250,10 @@ final class SubscriptionNode: Sendable {
     return (pending, options)
   }
 
-  /// Adds the account to the protocol's sums, if the subscription has ended and nothing of it runs.
+  /// Adds the account of an ended subscription to the protocol's sums, if nothing of it runs.
   ///
-  /// Called at the subscription's end, and at each end of a handler after that.
+  /// Also lets a replacement begin, and releases the options. Called at the subscription's end, and at each later end
+  /// of a handler.
   func settle() {
     if isReplaced { letReplacementBegin() }
     let rest = contents.withLock { contents -> ((Account, QuestionAccount), StreamLoop?, Bool)? in
@@ -260,7 +262,7 @@ final class SubscriptionNode: Sendable {
     }
     guard let (account, loop, hasOptions) = rest else { return }
     // The handler may end between the section that replaces the subscription and `completeTermination`, which then
-    // finds no loop to wake.
+    // finds no loop to wake: so this does.
     wake(loop)
     topic.state.withLock { $0.finish(self, with: account) }
     // Released in another task while the hub is alive: a subscriber's `deinit` may take long, and this thread is in a
@@ -268,12 +270,12 @@ final class SubscriptionNode: Sendable {
     if hasOptions { topic.owner.map { $0.releaseOptions(of: self) } ?? releaseOptions() }
   }
 
-  /// Finishes a cancellation that has begun, if nothing waits or runs.
+  /// Completes a cancellation that has begun, if nothing waits or runs, and no executor or loop has to be told.
   ///
   /// Called under the topic's lock.
   ///
   /// - Parameter end: how many notifications have been posted.
-  /// - Returns: its account, and the options to release outside the lock; `nil` if something waits or runs.
+  /// - Returns: the account, and the options to release outside the lock; `nil` if nothing was completed.
   func finishIfIdle(
     at end: Int
   ) -> (account: (Account, QuestionAccount), options: SubscriptionOptions?)? {
@@ -300,7 +302,7 @@ final class SubscriptionNode: Sendable {
     withExtendedLifetime(contents.withLock { $0.options.take() }) {}
   }
 
-  /// The id, if it has one; `nil` once the subscription has ended and none of its handlers runs.
+  /// The subscription's id, if it has one; `nil` once the subscription has ended and none of its handlers runs.
   var id: Identity? { contents.withLock { $0.options?.id } }
 }
 
@@ -322,10 +324,10 @@ extension DelegateHub {
     /// either ends it for both. If a subscription with an equal `id:` has replaced this one, and waits because a
     /// handler of this one hangs, `cancel()` lets the new one begin.
     ///
-    /// When it returns, no call starts on the subscriber any more, not even a call that is under way for others. A
-    /// handler that has started may still run. It may even enter the subscriber's method later, if it has yet to switch
-    /// to the subscriber's actor, or another thread is just about to call the method. If you cancel on the main actor,
-    /// or on the subscription's own serial executor, no synchronous handler is entered there afterwards.
+    /// When `cancel()` returns, no call starts on the subscriber any more, not even a call that is under way for
+    /// others. A handler that has started may still run. It may even enter the subscriber's method later, if it has yet
+    /// to switch to the subscriber's actor, or another thread is just about to call the method. If you cancel on the
+    /// main actor, or on the subscription's own serial executor, no synchronous handler is entered there afterwards.
     ///
     /// Notifications that waited are counted as cancelled, and are released before `cancel()` returns: the `deinit` of
     /// an object that only they kept alive runs on the caller's thread. So do not cancel under a lock that this
@@ -339,8 +341,7 @@ extension DelegateHub {
     ///   for an object with *n* ended subscriptions to the protocol whose handlers have not returned, O(*n*).
     public func cancel() { node.terminate(as: .cancelled) }
 
-    /// Whether calls may still start: the subscription was not cancelled, and its subscriber and
-    /// hub are alive.
+    /// Whether calls may still start: the subscription has not ended, and its subscriber is alive.
     ///
     /// **Isolation.** Works from any thread. The value may be out of date when you read it.
     ///

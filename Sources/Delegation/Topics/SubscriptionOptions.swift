@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// The options of a subscription; each is `nil` if it was not named.
 ///
-/// An object: most subscriptions have no options, and store only `nil`.
+/// A class: most subscriptions have no options, and store only `nil`.
 final class SubscriptionOptions: Sendable {
-  /// The subscriber, which is `Sendable`, if the hub keeps it alive.
+  /// The subscriber, which is `Sendable`, if the hub keeps it alive; otherwise `nil`.
   nonisolated(unsafe) let held: AnyObject?
   let hold: DelegateHub.Hold?
   let id: Identity?
@@ -12,7 +12,7 @@ final class SubscriptionOptions: Sendable {
   let executor: (any TaskExecutor)?
   let loop: StreamLoop?
 
-  /// Makes the options of one call of `subscribe`; `nil` if it names none.
+  /// Makes the options of one call of `subscribe`; `nil` if that names none.
   ///
   /// A convenience initializer, because that fails before it allocates.
   convenience init?(
@@ -32,7 +32,7 @@ final class SubscriptionOptions: Sendable {
     (self.policy, self.executor, self.loop) = (policy, executor, loop)
   }
 
-  /// Makes the options of a replacement: options that are not named stay as they were.
+  /// Makes a replacement's options: those that are not named stay as they were, except a stream's loop.
   convenience init?(
     _ named: SubscriptionOptions?, over former: SubscriptionOptions?, of subscriber: AnyObject
   ) {
@@ -42,14 +42,14 @@ final class SubscriptionOptions: Sendable {
       loop: named?.loop)
   }
 
-  /// Whether a subscription with options `present` has all that these name; ids are not compared.
+  /// Whether a subscription with the options `present` has all options that these name; ids are not compared.
   func isCovered(by present: SubscriptionOptions?) -> Bool {
     (hold == nil || hold == present?.hold ?? .weakly)
       && (policy == nil || policy == present?.policy ?? .unbounded)
       && (executor == nil || executor.map(executorID) == present?.executor.map(executorID))
   }
 
-  /// Whether a worker on an executor serves the subscription: not if it is a stream's, or has another executor.
+  /// Whether a worker on the executor `id` serves the subscription: not a stream's, nor one with another executor.
   func isServed(on id: ObjectIdentifier?) -> Bool {
     loop == nil && (executor == nil || executor.map(Delegation.executorID) == id)
   }
@@ -58,11 +58,11 @@ final class SubscriptionOptions: Sendable {
   ///
   /// A replaced subscription also keeps a subscriber that the hub kept alive: it still handles what a worker has taken.
   func afterEnd(isReplaced: Bool) -> SubscriptionOptions? {
-    // `self` is not used: without `held`, `hold` does not say `strongly`.
+    // `self` only fills the parameter: without `held`, `hold` is not `strongly`.
     SubscriptionOptions(of: held ?? self, id: id, hold: isReplaced ? hold : nil, loop: loop)
   }
 
-  /// Whether an uncalled subscriber is no incident: the hub keeps it alive, or it is a stream.
+  /// Whether an uncalled subscriber's death is no incident: the hub keeps it alive, or it is a stream.
   var isKept: Bool { held != nil || loop != nil }
 }
 
@@ -74,7 +74,7 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
 
   let type: any AnyObject.Type
   private let line: Line
-  /// Whether one of the subscribers was called.
+  /// Whether one of the site's subscribers was called.
   let isCalled = Atomic(false)
 
   init(_ type: any AnyObject.Type, at line: Line) { (self.type, self.line) = (type, line) }
@@ -85,7 +85,7 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
   func isOf(_ type: any AnyObject.Type, at line: Line) -> Bool {
     type == self.type && line.line == self.line.line
       && line.file.withUTF8Buffer { file in
-        // Nearly always both are the very same literal.
+        // Nearly always both file names are the very same literal.
         self.line.file.withUTF8Buffer {
           $0.baseAddress == file.baseAddress || $0.elementsEqual(file)
         }
@@ -116,9 +116,11 @@ extension DelegateHub {
 package final class Identity: Sendable, Hashable, CustomStringConvertible {
   let hash: Int
   let value: any Hashable & Sendable
-  /// The actor system, if `value` is a distributed actor's id; only an id of the same system equals it.
+  /// The actor system, if `value` is a distributed actor's id; only an id of the same system equals this one.
   private let system: ObjectIdentifier?
 
+  /// Makes an identity.
+  ///
   /// - Parameters:
   ///   - value: the id, or an identity to copy.
   ///   - system: the actor system, if `value` is a distributed actor's id.
@@ -127,13 +129,13 @@ package final class Identity: Sendable, Hashable, CustomStringConvertible {
     let other = type(of: value) as Any.Type == Identity.self ? value as? Identity : nil
     self.value = other?.value ?? value
     self.system = other?.system ?? system
-    // By `AnyHashable`, as ids are compared: 1 as an `Int` equals 1 as an `Int8`.
+    // Hashed by `AnyHashable`, by which ids are compared: 1 as an `Int` equals 1 as an `Int8`.
     hash = AnyHashable(self.value).hashValue
   }
 
   package var description: String { "\(value)" }
 
-  /// Whether both identify the same subscriber.
+  /// Whether both ids are equal, and their actor systems.
   package static func == (one: Identity, other: Identity) -> Bool {
     one.system == other.system && one.isMeant(by: other)
   }

@@ -1,16 +1,15 @@
 /// What a topic does in sections of its lock, and what follows them.
 extension TopicIndex {
-  /// What has to be done with a subscription after a lock section, because it takes long or runs user code.
+  /// What has to be done after a section of the topic's lock, because it takes long or runs user code.
   enum Effect: Sendable {
     /// Requests a worker for notifications that were taken over or are replayed, and counts off the one that the
     /// section has counted.
     case resume(SubscriptionNode)
-    /// Completes a termination: `at` is how many notifications were posted when it began, `in` the call that found the
-    /// subscriber dead, if one did.
+    /// Completes a termination: `at` is how many notifications were posted when the termination began, `in` the call
+    /// that found the subscriber dead, if one did.
     case finish(SubscriptionNode, at: Int, as: Termination, in: CallKind?)
-    /// Releases the options of a subscription that has ended.
     case release(SubscriptionOptions)
-    /// Looks for dead subscribers, which counts as a worker.
+    /// Looks for dead subscribers; the search counts as a worker.
     case sweep
   }
 }
@@ -39,27 +38,27 @@ extension Topic {
     effects: [TopicIndex.Effect], isHeavy: Bool, woken: [Waiter], former: MemberList.Removed
   )
 
-  /// Not inlined, like `carryOut`: `update` has many copies.
+  /// Takes out what is left to do after a section; not inlined, because `update` has many copies.
   @inline(never)
   private func endSection(_ index: inout TopicIndex, wasWanted: Bool) -> Rest {
     let mustWake = wasWanted != index.isWanted || index.isClosed
     let woken = mustWake ? exchange(&index.watchers, with: []) : []
     isNeeded.store(index.open.count > 0 || index.hasAudience, ordering: .releasing)
     index.forgetShortages()
-    // With nobody subscribed the list is not needed, and would retain subscriptions, which retain the topic.
+    // With nobody subscribed, the list of members would only retain ended subscriptions, which retain the topic.
     let former = index.open.count == 0 ? index.members.removeAll() : ([], [])
     return (exchange(&index.effects, with: []), index.isHeavy, woken, former)
   }
 
   @inline(never)
   private func carryOut(_ rest: Rest) {
-    // Resumed outside the lock, because resuming may call the user's executor. A resumed task reads the present value.
+    // Resumed outside the lock, because resuming may call the user's executor. A resumed task reads the present demand.
     for waiter in rest.woken { waiter.resume(true) }
     if rest.isHeavy { merge() }
     carryOut(rest.effects[...])
   }
 
-  /// Carries out a section's effects, of which there are a few.
+  /// Carries out a section's few effects, by recursion.
   private func carryOut(_ effects: ArraySlice<TopicIndex.Effect>) {
     guard let effect = effects.first else { return }
     switch effect {
@@ -67,7 +66,7 @@ extension Topic {
       successor.resume()
       owner?.uncountWorker()
     case .finish(let node, let end, let termination, let call):
-      // Released after all effects: a `deinit` may take long.
+      // Released after all further effects: a `deinit` may take long.
       let released = node.completeTermination(at: end, as: termination, in: call)
       return withExtendedLifetime(released) { carryOut(effects.dropFirst()) }
     case .release: break
@@ -78,7 +77,7 @@ extension Topic {
 
   // MARK: Terminating
 
-  /// Ends a subscription whose end is set, if nothing before that end is left to handle.
+  /// Terminates a subscription that is finishing, if its mailbox has nothing left to handle before its `end`.
   @inline(never)
   func terminateIfOver(_ node: SubscriptionNode) {
     // Checked here, because `finish(at:)` calls this while notifications may wait or a handler may run.
@@ -89,7 +88,7 @@ extension Topic {
 
   /// Cancels an object's subscription, and those of the observers that it owns.
   ///
-  /// A subscription at this address that belongs to a dead object ends as expired instead.
+  /// If the subscription at the object's address belongs to a dead object, it ends as expired instead.
   ///
   /// - Parameter object: the object, which may be dying.
   @inline(never)
@@ -100,28 +99,28 @@ extension Topic {
     for node in owned(by: address) { node.terminate(as: .cancelled) }
     let ended = update { index in
       guard let node = index.open[address] else { return index.ended[address] }
-      // A weak reference cannot load a dying object: then the subscription at its address counts as its own.
+      // No weak reference can load a dying object: then the subscription at the object's address counts as its own.
       let isSame =
         node.reference.refers(to: object)
         || !WeakReference(object, object: object).refers(to: object)
       index.terminate(node, as: isSame ? .cancelled : .expired)
       return index.ended[address]
     }
-    // All ended ones at this address are the object's, or a dead object's.
+    // All ended subscriptions at this address are the object's, or a dead object's.
     for node in ended ?? [] where node.isReplaced { node.leavePlace() }
   }
 
   /// The open subscriptions of the observers that an object owns, in order.
   private func owned(by address: Int) -> [SubscriptionNode] {
     guard let owned = state.withLock({ $0.owned[address] }) else { return [] }
-    // The lock is taken for the thread sanitizer: see `overview()`.
+    // The lock is taken again only for the thread sanitizer: see `overview()`.
     defer { state.withLock { _ in } }
     return MemberList.sorted(owned.values)
   }
 
-  /// Cancels all subscriptions with an id.
+  /// Cancels all subscriptions with an id, replaced ones too.
   func terminate(identifiedBy identity: Identity) {
-    // Compared outside the lock: comparing ids runs user code.
+    // Compared outside the lock, because comparing ids runs user code.
     for node in state.withLock({ $0.named[identity.hash] }) ?? [] {
       guard let id = node.id, id.isMeant(by: identity) else { continue }
       update { $0.terminate(node, as: .cancelled) }
@@ -132,7 +131,7 @@ extension Topic {
   /// The replaced subscriptions whose handlers may run.
   private var replaced: [SubscriptionNode] {
     let ended = state.withLock { $0.ended }
-    // The lock is taken for the thread sanitizer: see `overview()`.
+    // The lock is taken again only for the thread sanitizer: see `overview()`.
     defer { state.withLock { _ in } }
     return ended.values.flatMap(\.self).filter(\.isReplaced)
   }
@@ -160,10 +159,10 @@ extension Topic {
 
   // MARK: Looking
 
-  /// The subscriptions of an object that have ended and whose handlers may run.
+  /// The ended subscriptions of an object and its observers whose handlers may run.
   func ended(of object: AnyObject) -> [SubscriptionNode] {
     let address = Int(bitPattern: ObjectIdentifier(object))
-    // The observers that an object owns are known by its address alone.
+    // An observer's subscription is known by its owner's address alone.
     return state.withLock { $0.ended[address] ?? [] }
       .filter { $0.reference.owner != nil || $0.reference.refers(to: object) }
   }
@@ -171,9 +170,9 @@ extension Topic {
 
 /// How an object subscribes: anew, or as a replacement.
 extension Topic {
-  /// Adds a subscription, unless the object has one with all options that are named.
+  /// Adds a subscription, unless the object has one with all options that the request names.
   ///
-  /// - Returns: the subscription; a terminated one if the subscriber is dying.
+  /// - Returns: the object's subscription; a terminated one if the object is dying.
   func subscribe(
     _ request: SubscriptionRequest, reference: consuming WeakReference
   ) -> SubscriptionNode {
@@ -189,8 +188,8 @@ extension Topic {
         // Compared outside the lock, because comparing ids runs user code; compared again if the bucket has changed.
         sameID = bucket.first { $0.id == identity }
       }
-      // The newcomer takes over what waits for a dead subscriber. If nothing waits, it begins anew, and gets what is
-      // replayed.
+      // The newcomer takes over what waits for a dead subscriber of its id. If nothing waits, it begins anew, and gets
+      // what is replayed.
       if let sameID, !sameID.reference.isAlive, sameID.account.waiting == 0 {
         sameID.terminate(as: .expired)
         continue
@@ -205,16 +204,16 @@ extension Topic {
     }
   }
 
-  /// Adds a subscription, unless the object has one with all options that are named.
+  /// Adds a subscription, unless the object has one with all options that the request names.
   ///
-  /// Called under the lock.
+  /// Called under the topic's lock.
   ///
   /// - Parameters:
   ///   - request: what to subscribe.
   ///   - reference: the reference to the object; taken if a subscription is added.
   ///   - sameID: the subscription that has the same id, if there is one.
   ///   - index: the state under the lock.
-  /// - Returns: the subscription.
+  /// - Returns: the object's subscription.
   private func subscribe(
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
     replacing sameID: SubscriptionNode?, _ index: inout TopicIndex
@@ -231,7 +230,8 @@ extension Topic {
     return add(request, &reference, replacing: existing, &index)
   }
 
-  /// Adds a subscription, under the lock; a replacement takes over what waits, and the options that are not named.
+  /// Adds a subscription, under the topic's lock; a replacement takes over what waits, and the options that are not
+  /// named.
   private func add(
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
     replacing former: SubscriptionNode?, _ index: inout TopicIndex
@@ -245,8 +245,8 @@ extension Topic {
     let serial = former?.serial ?? index.nextNumber()
     var origin = serial
     let mustResume = former != nil || replayed > 0
-    // The replacement is counted before the former subscription's worker is counted off: a drain must not see the hub
-    // idle.
+    // The replacement counts as a worker before the former subscription's worker is counted off: a drain must not see
+    // the hub idle.
     if mustResume { owner?.countWorker() }
     if let former {
       let isSame = former.reference.refers(to: request.object)
@@ -270,7 +270,7 @@ extension Topic {
     index.insert(node, with: options, replaying: replayed)
     if former != nil { index.replacements[serial] = node }
     if mustResume { index.effects.append(.resume(node)) }
-    // The mailbox is over already if the protocol is closed, and nothing is replayed.
+    // The mailbox is over already if the protocol is finished, and nothing waits or is replayed.
     if mailbox.isOver { index.terminate(node, as: .cancelled) }
     if index.takeSweep() {
       owner?.countWorker()
@@ -279,8 +279,9 @@ extension Topic {
     return node
   }
 
-  /// Reports that a rule needs more answers than there are subscribers, unless that number was reported, and so many
-  /// have not been subscribed since.
+  /// Reports that a rule needs more answers than there are subscribers, unless the index has noted that number before.
+  ///
+  /// See ``TopicIndex/noteShortage(of:)``.
   func reportShortage(of needed: Int, among present: Int, in call: CallKind) {
     guard state.withLock({ $0.noteShortage(of: needed) }) else { return }
     let nobody = BoundSubscriber(to: self)
@@ -304,7 +305,7 @@ extension Topic {
 }
 
 extension SubscriptionNode {
-  /// Whether the subscription has all that a request of the same object names, and its end is not set.
+  /// Whether the subscription has all that a request of the same object names, and is not finishing.
   ///
   /// The ids are not compared. Called under the topic's lock.
   fileprivate func satisfies(_ request: SubscriptionRequest) -> Bool {

@@ -23,7 +23,7 @@ final class Topic: Sendable {
   ///
   /// Raised under the lock, before `published`: a thread that knows of a notification knows of its receipt.
   let lastReceipt = Atomic<Int>(-1)
-  /// Whether anybody is subscribed, or posts are kept; otherwise a call does nothing, without the lock.
+  /// Whether anybody is subscribed, or posts are kept for replays; otherwise a call does nothing, without the lock.
   ///
   /// Written under the lock.
   let isNeeded = Atomic<Bool>(false)
@@ -66,7 +66,7 @@ final class Topic: Sendable {
 
   // MARK: Who is subscribed
 
-  /// The open subscriptions in order: those of one moment during the call.
+  /// The open subscriptions in order, as they were at one moment during the call.
   ///
   /// - Complexity: O(1) if nothing has changed since the last call; otherwise O(*n*), or O(*n* log *n*) if the order
   ///   may have changed.
@@ -88,7 +88,7 @@ final class Topic: Sendable {
   ///   of all others.
   /// - Complexity: O(*n*) if the list is in order, otherwise O(*n* log *n*).
   func overview() -> (nodes: [SubscriptionNode], counts: Account, questions: QuestionAccount) {
-    // Copies these fields only: if what is kept for replays were copied here, a poster would have to copy it too.
+    // Copies these fields only: while a copy of `kept` existed, a poster would have to copy its ring, too.
     let (members, open, ended, counts, questions) = state.withLock {
       ($0.members, $0.open, $0.ended, $0.counts, $0.questions)
     }
@@ -101,11 +101,11 @@ final class Topic: Sendable {
     return (nodes, counts, questions)
   }
 
-  /// Lets the open subscription at a place begin, now that the handler of a replaced one has ended.
+  /// Lets the open subscription at a place begin, now that it need not wait for a replaced one's handler.
   ///
   /// The caller has counted a worker, which is counted off here after `resume` has requested one.
   func letReplacementBegin(at serial: Int) {
-    // Found and changed in one section: otherwise a further replacement could inherit the flag.
+    // Found and changed in one section: otherwise a further replacement could inherit the flag `following`.
     let replacement = state.withLock { index in
       let replacement = index.replacements[serial]
       replacement?.contents.withLock { _ = $0.mailbox.flags.remove(.following) }
@@ -117,12 +117,12 @@ final class Topic: Sendable {
 
   // MARK: Telling
 
-  /// Appends a notification, if anybody is subscribed or what is posted is kept.
+  /// Appends a notification, if anybody is subscribed or posts are kept for replays.
   ///
   /// - Returns: whether the caller has to start a delivery, which is already counted as a worker.
   func post(_ content: Notification.Content, for owner: some TopicOwner) -> Bool {
-    // Taken out in the section, so that this frame keeps no reference to the new end of the chain: that would keep
-    // alive all that others post meanwhile.
+    // The placeholder is taken out in the section: a reference to the new end of the chain would keep alive all that
+    // others post before this returns.
     var spare: Notification? = Notification()
     var former: Notification.Content?
     let mustStart = state.withLock { index in
@@ -136,7 +136,7 @@ final class Topic: Sendable {
       owner.countWorker()
       return true
     }
-    // What the user gave is not released under the lock.
+    // The user's closures are released here, not under the lock.
     withExtendedLifetime((content, former)) {}
     return mustStart
   }
@@ -153,7 +153,7 @@ final class Topic: Sendable {
 
   // MARK: Waiting for a subscription's handlers
 
-  /// The receipt that was posted `count` receipts before another one; `nil` if all subscriptions have finished with its
+  /// The receipt that was posted `count` receipts before another one; `nil` if all subscriptions have passed its
   /// notification, or there is none.
   func receipt(_ count: Int, before receipt: Receipt) -> Receipt? {
     if count <= 0 { return receipt }
@@ -162,7 +162,7 @@ final class Topic: Sendable {
     }
   }
 
-  /// Lets `notifyAndWait(leaving:)` go on without the running handler of a subscription that has ended.
+  /// Lets `notifyAndWait(leaving:)` return without waiting for the running handler of a subscription that has ended.
   ///
   /// - Parameter number: the number of the notification in hand.
   func noteEndedInHand(_ number: Int) {
@@ -179,7 +179,7 @@ final class Topic: Sendable {
     let fulfilled = endWaiters.withLock { waiters in
       var list = waiters.removeValue(forKey: ObjectIdentifier(node)) ?? WaitList()
       list.apply(change)
-      // Set before the handlers are counted: see `endWaiters`.
+      // `awaited` is set before the handlers are counted: see `endWaiters`.
       node.setAwaited(!list.isEmpty)
       let fulfilled = list.takeFulfilled { node.runningCalls }
       node.setAwaited(!list.isEmpty)
@@ -197,7 +197,7 @@ final class Topic: Sendable {
 struct TopicTable: ~Copyable, Sendable {
   private let root = SetOnce<Topic>()
 
-  /// The topic of a protocol, if it was made before; otherwise a given one, which is added.
+  /// The topic of a protocol, if it was made before; otherwise `new`, which is added if it is given.
   func find(_ key: ObjectIdentifier, orAdding new: Topic? = nil) -> Topic? {
     var next = root.load(orSetting: new)
     // The lower bits of addresses are equal; multiplying by the golden ratio makes the upper bits differ.
@@ -233,16 +233,13 @@ struct TopicTable: ~Copyable, Sendable {
 protocol TopicOwner: AnyObject, Sendable {
   /// A number that no other hub ever has.
   var number: Int { get }
-  /// The queue of the calls' deadlines.
   var deadlines: DeadlineQueue { get }
   func countWorker()
-  /// Counts a worker off.
   func uncountWorker()
   /// Reports an incident to the user, without waiting.
   ///
   /// Must not be called under a lock.
   func report(_ incident: DelegateHub.Incident)
-  /// Requests a worker for a subscription that has pending notifications.
   func requestWorker(for node: SubscriptionNode, priority: TaskPriority)
   /// Releases the options of a subscription that has ended, in a task of its own.
   func releaseOptions(of node: SubscriptionNode)

@@ -1,6 +1,6 @@
 /// What a topic keeps under its lock: the end of its chain, and its subscriptions.
 ///
-/// Everything in here but ``keep(_:)`` takes constant time.
+/// Everything in here but ``keep(_:)`` takes constant time, amortised.
 ///
 /// Invariant: `open` has exactly the open subscriptions, and no two of one address. So `open.count` is the number of
 /// subscriptions that a notification posted now is addressed to.
@@ -14,7 +14,6 @@ struct TopicIndex: Sendable {
   ///
   /// The subscriber of an entry may have died unnoticed.
   private(set) var open = ShardedDictionary<SubscriptionNode>()
-  /// The open subscriptions in order.
   var members = MemberList()
   /// The open subscriptions whose subscriber has an owner, by the owner's address.
   private(set) var owned = ShardedDictionary<[Int: SubscriptionNode]>()
@@ -28,24 +27,25 @@ struct TopicIndex: Sendable {
   /// The sums of the accounts of all subscriptions that are neither open nor in `ended`.
   private(set) var counts = Account()
   private(set) var questions = QuestionAccount()
-  /// The subscriptions with ids, by the ids' hashes.
+  /// The open subscriptions with ids, by the ids' hashes.
   private(set) var named = ShardedDictionary<[SubscriptionNode]>()
   /// The open replacements, by the serial number of their place.
   var replacements = ShardedDictionary<SubscriptionNode>()
-  /// The sites of the subscriptions; at most ``mostRemembered``.
+  /// The remembered sites of subscriptions; at most ``mostRemembered``.
   private var sites: [SubscribeSite] = []
   private var lastSerial = 0
-  /// The loops over `demand` that wait for the first subscription, for the last one to end, or for the protocol's end.
+  /// The waiters of the loops over `demand`, resumed when the first subscription begins, the last ends, or the protocol
+  /// is finished.
   var watchers: [Waiter] = []
   /// How many watchers there may be before those that no longer wait are removed.
   private var mostWatchers = 16
-  /// The numbers of needed answers that were reported as *tooFew*, and not met since; at most ``mostRemembered``.
+  /// The needed numbers of answers that were reported as *tooFew*, and not reached since; at most ``mostRemembered``.
   private var shortages: [Int] = []
   private(set) var posted = 0
-  /// Whether nothing is posted any more: a new subscription ends after what is replayed.
+  /// Whether the protocol is finished: nothing more is posted, and a new subscription ends after what is replayed.
   var isClosed = false
   var receipts = ReceiptQueue()
-  /// The sum over all notifications of the number of subscriptions that each was addressed to.
+  /// To how many subscriptions the notifications were addressed, in sum; replays and questions to streams count, too.
   private(set) var addressed = 0
   /// The number of open subscriptions at which to look for dead subscribers next.
   private var sweepPopulation = Self.smallestSweep
@@ -56,7 +56,7 @@ struct TopicIndex: Sendable {
   /// How many ended or dead subscriptions are worth the work that frees their memory.
   static let smallestSweep = 512
 
-  /// How many sites are remembered, and how many shortages; beyond that, each subscription has a site of its own.
+  /// How many sites are remembered, and how many *tooFew* incidents; beyond 64 sites, each subscription has its own.
   static let mostRemembered = 64
 
   // MARK: Telling
@@ -87,19 +87,19 @@ struct TopicIndex: Sendable {
 
   /// Notes that a rule needs more answers than it has found subscribers.
   ///
-  /// - Returns: whether to report it: not if this number was reported, and so many have not been subscribed since.
+  /// - Returns: whether to report the number: not if it was reported, and not reached since, nor if too many are noted.
   mutating func noteShortage(of needed: Int) -> Bool {
     if shortages.contains(needed) || shortages.count == Self.mostRemembered { return false }
     if needed > open.count { shortages.append(needed) }
     return true
   }
 
-  /// Forgets the shortages that the present number of subscribers satisfies.
+  /// Forgets the reported *tooFew* numbers that the present number of subscribers reaches.
   mutating func forgetShortages() {
     if !shortages.isEmpty { shortages.removeAll { [count = open.count] in $0 <= count } }
   }
 
-  /// Keeps what is being posted for replays; if the ring is full, replaces the oldest, and returns its content.
+  /// Keeps for replays what is being posted; if the ring is full, this replaces the oldest, whose content is returned.
   @inline(never)
   private mutating func keepPosted() -> Notification.Content? {
     guard var kept = kept.take() else { return nil }
@@ -116,7 +116,7 @@ struct TopicIndex: Sendable {
   /// Whether any subscription gets what is posted now.
   var isWanted: Bool { !isClosed && open.count > 0 }
 
-  /// Whether what is posted is for anybody, or is kept.
+  /// Whether a post would be for anybody, or kept for replays.
   var hasAudience: Bool { !isClosed && (open.count > 0 || kept != nil) }
 
   /// Keeps the last `limit` notifications from now on for new subscriptions, or more if more were asked for before.
@@ -134,8 +134,8 @@ struct TopicIndex: Sendable {
 
   // MARK: Subscriptions
 
-  /// Makes a mailbox that begins with the kept notifications, as many as it may hold, or with the next one to be
-  /// posted.
+  /// Makes a mailbox that begins with the kept notifications, as many as its limit allows; without any, with the next
+  /// post.
   func makeMailbox(_ policy: DelegateHub.MailboxPolicy) -> Mailbox {
     let (ring, first, limit) = kept ?? ([], 0, 1)
     let number = posted - min(ring.count, policy.limit ?? .max)
@@ -146,7 +146,7 @@ struct TopicIndex: Sendable {
     return mailbox
   }
 
-  /// The site of a type and a line of the source.
+  /// The remembered site of a type and a line, or a new one.
   mutating func site(of type: any AnyObject.Type, at line: SubscribeSite.Line) -> SubscribeSite {
     if let known = sites.first(where: { $0.isOf(type, at: line) }) { return known }
     let site = SubscribeSite(type, at: line)
@@ -181,8 +181,8 @@ struct TopicIndex: Sendable {
     addressed += replayed
   }
 
-  /// Begins the termination of a subscription, if it is open; an effect completes it, unless nothing of it waits or
-  /// runs.
+  /// Begins the termination of an open subscription; if an idle one is cancelled, completes it; otherwise an effect
+  /// does.
   ///
   /// No further notification is addressed to it, and no call starts on it.
   ///
@@ -238,15 +238,15 @@ struct TopicIndex: Sendable {
   /// Whether so many subscriptions have ended since the last merge that their memory is worth another merge.
   var isHeavy: Bool { members.endedCount >= Swift.max(Self.smallestSweep, open.count) }
 
-  /// Whether it is time to look for dead subscribers; true once until ``didSweep(survivors:)``.
+  /// Whether it is time to look for dead subscribers; once true, false until ``didSweep(survivors:)``.
   mutating func takeSweep() -> Bool {
     guard open.count >= sweepPopulation else { return false }
     sweepPopulation = .max
     return true
   }
 
-  /// Sets when to look next: at twice as many subscriptions, so that the work is proportional to the subscriptions
-  /// made.
+  /// Sets when to look for dead subscribers next: at twice the survivors, so that the work is proportional to the
+  /// subscriptions made.
   mutating func didSweep(survivors: Int) {
     sweepPopulation = Swift.max(Self.smallestSweep, survivors * 2)
   }
@@ -257,7 +257,7 @@ extension [SubscriptionNode]? {
     if self?.append(node) == nil { self = [node] }
   }
 
-  /// - Returns: whether the array had it.
+  /// Removes a subscription; returns whether the array had it.
   @discardableResult
   fileprivate mutating func remove(_ node: SubscriptionNode) -> Bool {
     guard let index = self?.firstIndex(where: { $0 === node }) else { return false }
@@ -284,7 +284,7 @@ struct ShardedDictionary<Value: Sendable>: Sendable {
       let former = parts[part].count
       defer {
         count += parts[part].count - former
-        // Shrinks after a peak, also because to go through all values takes time in proportion to the capacity.
+        // A part shrinks after a peak, also because to go through all values takes time in proportion to the capacity.
         if parts[part].capacity > 64 + 8 * parts[part].count {
           parts[part] = Dictionary(uniqueKeysWithValues: parts[part].lazy.map { ($0, $1) })
         }
