@@ -15,27 +15,26 @@ extension DelegateHub {
     /// - a closure that says `@MainActor`: on the main actor
     /// - a combiner's `receive`: maybe on the executor of any subscriber of the call
     /// - what a question does before it asks anybody, and what it does at a deadline, the combiner's last calls
-    ///   included: on the pool, or on this executor if the caller runs there, or if ``clock`` is neither a
-    ///   `ContinuousClock` nor a `SuspendingClock`, as in a test
+    ///   included: on the pool, or on the executor that the caller's task prefers
     ///
     /// **While this executor is blocked or suspended**, all handlers of the hub wait, and each caller that awaits them
-    /// without a deadline. Calls with a deadline, ``DelegateHub/drain(within:)`` and counts go on, unless their caller
-    /// runs there. Handlers that run elsewhere do not learn that they are cancelled. So give an executor that may be
-    /// blocked or suspended to subscriptions, not to the hub.
+    /// without a deadline. Calls with a deadline still return by it, unless their caller runs there or ``clock`` is a
+    /// test's. When a call is decided, handlers that run elsewhere do not learn that they are cancelled. So give an
+    /// executor that may be blocked or suspended to subscriptions, not to the hub.
     ///
-    /// The executor's `enqueue` must not block: a call waits for it, past its deadline too. `enqueue` may run the job
-    /// before it returns, but then a child task that ends while it is cancelled may stop the program. An executor that
-    /// isolates its tasks to itself costs one more job at each call of a nonisolated function: write one type for tasks
-    /// and another for actors, or take ``DispatchQueueExecutor``.
+    /// The executor's `enqueue` must not block: a call waits until `enqueue` returns, even past the call's deadline.
+    /// `enqueue` may run the job before it returns, but then a child task that ends while it is cancelled may stop the
+    /// program. An executor that isolates its tasks to itself costs one more job at each call of a nonisolated
+    /// function: write one type for tasks and another for actors, or take ``DispatchQueueExecutor``.
     public var executor: (any TaskExecutor)?
 
     /// The clock for deadlines.
     ///
-    /// A clock that is not the system's is taken for a test's: deadlines then run on ``executor``, and for each
-    /// deadline a task sleeps by the clock until the call has returned. So a test can wait until that many tasks sleep;
-    /// but each call with a deadline takes time and memory in proportion to the calls under way.
+    /// Any but a `ContinuousClock` or `SuspendingClock` is taken for a test's: deadlines then run on ``executor``, and
+    /// for each one a task sleeps by the clock until its call has returned. So a test can wait until as many tasks
+    /// sleep as calls have a deadline; but each such call takes time in proportion to the others under way.
     ///
-    /// By any clock, a deadline after 2³² seconds or more never comes.
+    /// With any clock, a deadline after 2³² seconds or more never comes.
     public var clock: any Clock<Duration>
 
     /// Called with each incident: a handler that throws, is late or slow, a mailbox that drops, a subscriber that dies
@@ -61,7 +60,7 @@ extension DelegateHub {
     ///
     /// `nil`, the default, for no limit. A duration of zero or less stops the program when the hub is made. ``clock``
     /// measures the time; a slow handler is noticed before it has run for twice this time. The handlers of a `forEach`
-    /// that awaits nothing, and the body of a loop over a stream, are never slow.
+    /// that awaits nothing, and the body of a loop over a stream, are never reported.
     public var slowAfter: Duration?
 
     /// The task-locals that notifications carry from their poster to the handlers.
@@ -80,7 +79,7 @@ extension DelegateHub {
     ///   - executor: where the hub's work and the handlers of its subscribers run.
     ///   - clock: the clock that deadlines go by.
     ///   - onIncident: called with each incident.
-    ///   - slowAfter: how long a handler may run before it is an incident.
+    ///   - slowAfter: how long a handler may run before it is reported as slow.
     ///   - propagating: the task-locals that notifications carry.
     ///   - interceptors: what runs around handlers, the first one outermost.
     public init(
@@ -97,7 +96,9 @@ extension DelegateHub {
 }
 
 extension DelegateHub.Configuration {
-  /// The watch for slow handlers, if there is a limit.
+  /// The watch for slow handlers; `nil` without ``slowAfter``, or if that time never comes.
+  ///
+  /// A ``slowAfter`` of zero or less stops the program.
   func makeSlowWatch(by deadlines: DeadlineQueue) -> SlowWatch? {
     guard let limit = slowAfter, limit < Deadline.farthest else { return nil }
     if limit <= .zero {
@@ -112,9 +113,10 @@ extension DelegateHub.Configuration {
 }
 
 extension DelegateHub.Incident {
-  /// How many incidents came in the present second, which the first of them began, and how many were left out.
+  /// How many incidents came in the present second, which the first of them began (`lines`), and how many were not
+  /// written (`leftOut`).
   ///
-  /// Invariant: while `lines` is above zero, a task sleeps that ends the second.
+  /// Invariant: while `lines` is above 0, a task sleeps that sets both to 0 when the second is over.
   private static let log = Lock((lines: 0, leftOut: 0))
 
   /// Writes the incident to standard error as one line, as a hub does by default.
@@ -135,7 +137,7 @@ extension DelegateHub.Incident {
     Platform.writeToStandardError("DelegateHub: \(self)\n")
     if line > 1 { return }
     Task.detached {
-      // Nobody cancels this task.
+      // The sleep cannot throw: nobody cancels this task.
       try? await Task.sleep(for: .seconds(1))
       let count = Self.log.withLock { exchange(&$0, with: (0, 0)).leftOut }
       if count > 0 { Platform.writeToStandardError("DelegateHub: and \(count) more incidents\n") }

@@ -2,20 +2,15 @@
 ///
 /// Without executor, deadline or interceptors, a single subscriber is asked by the caller's task.
 extension DelegateHub {
-  /// Asks subscribers side by side, and decides by what they answer.
+  /// Asks a protocol's subscribers side by side, and decides by what they answer.
   ///
-  /// - Parameters:
-  ///   - asking: asks one subscriber.
-  ///   - given: the subscriptions, if they are known; otherwise the present ones.
-  ///   - combiner: combines the answers.
-  ///   - duration: the time for the decision; `nil` for no limit.
-  /// - Returns: the decision.
+  /// `given` are the subscriptions to ask; `nil` for the protocol's present ones.
   @_alwaysEmitIntoClient @inline(__always)
   nonisolated func decide<C: Combiner, E>(
     _ asking: some Asking<C.Response, E>, among given: [SubscriptionNode]? = nil, by combiner: C,
     within duration: Duration? = nil
   ) async -> Result<C.Outcome, E> {
-    // `nil` is tested here, where it is inlined: clients that pass no duration have no code for deadlines.
+    // `duration` is tested here, in inlined code: clients that pass none have no code for deadlines.
     let deadline = duration == nil ? nil : deadline(within: duration)
     let nodes = given ?? snapshot(of: asking.recipients.base)
     var tally = Tally<C, E>(asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
@@ -24,9 +19,11 @@ extension DelegateHub {
         of: tally.combiner, among: nodes.count, of: asking.recipients.base, in: asking.call)
       return decision
     }
-    // Whether the caller is already counted as a worker when the question begins: a drain must see no gap.
+    // Whether the caller is already counted as a worker when the question begins: a `drain` must not find the hub idle
+    // before.
     var isCallerCounted = false
-    // A single subscriber's handler delays no other, and nothing is decided before it returns: so the caller asks it.
+    // A single subscriber's handler delays no other handler, and nothing is decided before it returns: so the caller's
+    // task runs it.
     if deadline == nil, core.mayAskInLoop, nodes.count == 1, !nodes[0].hasExecutor {
       let worker = beginAsking()
       let answer = await worker.ask(nodes[0], in: asking.call, absence: .absence) {
@@ -45,14 +42,8 @@ extension DelegateHub {
 
   /// Asks subscriptions side by side, and counts their answers.
   ///
-  /// - Parameters:
-  ///   - asking: asks one subscriber.
-  ///   - nodes: the subscriptions.
-  ///   - first: the position of the first that is asked.
-  ///   - tally: counts the answers; it has begun, and has not decided.
-  ///   - deadline: the deadline of the decision; `nil` for none.
-  ///   - isCallerCounted: whether the caller is already counted as a worker; false with a deadline.
-  /// - Returns: the decision.
+  /// `first` is the position of the first subscription to ask. The combiner of `tally` has begun, and has not decided.
+  /// `isCallerCounted` says whether the caller is already counted as a worker, which it is not with a deadline.
   @_alwaysEmitIntoClient @inline(__always)
   nonisolated func conduct<C: Combiner, E>(
     _ asking: some Asking<C.Response, E>, among nodes: [SubscriptionNode], from first: Int = 0,
@@ -66,7 +57,7 @@ extension DelegateHub {
       tally, of: nodes, from: first, admittedBy: asking.recipients.admits, in: core, asking.call,
       until: deadline, late: late
     ) { question, worker, first in
-      // The question calls this closure with itself, so the argument is the question made here.
+      // The question calls this closure with itself, so `question` has the type of the one made here.
       let question = unsafeDowncast(question, to: TalliedQuestion<Tally<C, E>>.self)
       if let interception = question.core.interception {
         return await question.run(from: first, as: worker, within: interception, asking)
@@ -81,7 +72,8 @@ extension DelegateHub {
     return question.takeDecision()
   }
 
-  /// Reports a rule that decided before anybody was asked, if the rule needs more answers than there are subscribers.
+  /// Reports as *tooFew* a rule that decided before anybody was asked, if it needs more answers than there are
+  /// subscribers.
   @usableFromInline
   nonisolated func noteShortage<C: Combiner>(
     of combiner: C?, among count: Int, of type: Any.Type, in call: CallKind
@@ -100,7 +92,7 @@ extension DelegateHub {
     return Worker(for: core.number, caller: Caller.present)
   }
 
-  /// Ends the count of the current task, which asks nobody any more.
+  /// Counts off the worker of ``beginAsking()``: the current task asks nobody any more.
   @usableFromInline
   nonisolated func endAsking(_ worker: Worker) {
     worker.caller?.clear()
@@ -109,7 +101,7 @@ extension DelegateHub {
 }
 
 extension Result {
-  /// The outcome of a question that cannot fail, because a subscriber that throws counts as absent.
+  /// The outcome of a question that cannot fail, because an error counts as `absent:` says, or is a reply.
   @inlinable
   var outcome: Success {
     guard case .success(let outcome) = self else {
@@ -121,23 +113,25 @@ extension Result {
 
 /// Questions that await nothing: the caller's task asks one subscriber after another, in a plain loop.
 ///
-/// Closures of an actor, for instance those that say `@MainActor`, have forms of their own: their `P` is sendable, so
-/// the compiler can tell the forms apart. A ``Question`` then asks the subscribers, on the actor.
+/// A closure of an actor, for instance one that says `@MainActor`, has forms of the calls of its own: their `P` is
+/// sendable, so the compiler can tell the forms apart. For such a closure, a ``Question`` asks, on the actor.
 extension DelegateHub {
-  /// Asks in a loop, and side by side from the first subscriber on for which a loop is not enough.
+  /// Asks a protocol's subscribers in a loop; from the first on that has an executor or was replaced, side by side.
+  ///
+  /// Asks all side by side if the closure belongs to an actor, or the hub has an executor or interceptors.
   @_alwaysEmitIntoClient @inline(never)
   nonisolated func askInLoop<P, C: Combiner, E>(
     _ asking: AskingInLoop<P, C.Response, E>, by combiner: C
   ) async throws(E) -> C.Outcome {
     let nodes = snapshot(of: asking.recipients.base)
     var combiner = combiner
-    // With nobody to ask, the combiner finishes here: no answer would end the count.
+    // With nobody to ask, the combiner finishes here: no answer will come that could finish it.
     let outcome = combiner.begin(asking: nodes.count)
     if let outcome = outcome ?? (nodes.isEmpty ? combiner.finish() : nil) {
       noteShortage(of: combiner, among: nodes.count, of: asking.recipients.base, in: asking.call)
       return outcome
     }
-    // The caller is counted as a worker until a question takes over the count: a drain must see no gap.
+    // The caller is counted as a worker until a question takes over the count: no `drain` may find the hub idle.
     core.countWorker()
     var position = 0
     if core.mayAskInLoop, asking.actor == nil,
@@ -149,8 +143,7 @@ extension DelegateHub {
     return try await askRest(of: nodes, from: position, asking, by: combiner).get()
   }
 
-  /// Asks side by side, from the first subscriber on for which a loop is not enough; seldom needed, so clients do not
-  /// carry the code.
+  /// Asks the subscriptions from a position on side by side; seldom needed, so not inlined into clients.
   @usableFromInline
   nonisolated func askRest<P, C: Combiner, E>(
     of nodes: [SubscriptionNode], from first: Int, _ asking: AskingInLoop<P, C.Response, E>,
@@ -160,7 +153,7 @@ extension DelegateHub {
     return await conduct(asking, among: nodes, from: first, counting: tally, isCallerCounted: true)
   }
 
-  /// Decides as `decide` does, but clients do not carry the code.
+  /// Decides as `decide` does, but is not inlined into clients.
   @usableFromInline
   nonisolated func decideOutOfLine<C: Combiner, E>(
     _ asking: some Asking<C.Response, E>, among given: [SubscriptionNode]? = nil, by combiner: C,
@@ -170,9 +163,9 @@ extension DelegateHub {
   }
 }
 
-/// How questions are asked in turn: in the caller's task, or on the subscriber's own executor.
+/// How questions are asked in turn, by `askInTurn` and `pass`: in the caller's task.
 ///
-/// With a deadline, or within interceptors, each turn is a question of its own.
+/// With a deadline or interceptors, or an executor of the hub or the subscription, a turn is a ``Question`` of its own.
 extension DelegateHub {
   /// Asks subscriptions one after another.
   ///
@@ -182,7 +175,7 @@ extension DelegateHub {
   ///   - duration: the time for the whole question; `nil` for no limit.
   ///   - each: the time for each turn; `nil` for no limit.
   ///   - value: the initial value, only for `pass`.
-  ///   - turn: makes the asking of one subscriber from the value so far.
+  ///   - turn: gets the value so far, and makes what asks one subscriber.
   /// - Returns: the result of the last turn.
   @_alwaysEmitIntoClient @inline(__always)
   nonisolated func inTurn<P, Value: Sendable, E>(
@@ -193,7 +186,7 @@ extension DelegateHub {
     let whole = deadline(within: duration)
     // No variable here names the array of subscriptions, so that a suspended handler does not keep all of them alive.
     var work = WorkQueue(snapshot(of: recipients.base))
-    // The caller stays counted as a worker between the turns: a drain must see no gap.
+    // The caller stays counted as a worker between the turns: no `drain` may find the hub idle.
     let worker = beginAsking()
     defer { endAsking(worker) }
     let needsQuestion = !core.mayAskInLoop || whole != nil || each != nil
@@ -223,10 +216,11 @@ extension DelegateHub {
     return .success(value)
   }
 
-  /// Asks one subscriber in a question of its own: within a time or interceptors, or on an executor.
+  /// Takes one turn of a call in turn by a ``Question`` to one subscriber: with a deadline, interceptors or an
+  /// executor.
   ///
-  /// Once the time for the whole call is over, asks nobody, and returns what counts for the first remaining subscriber
-  /// that is late.
+  /// Once the deadline of the whole call has come, asks nobody, and returns what counts for the first remaining
+  /// subscriber that is late: that is alive and conforms.
   @usableFromInline
   nonisolated func takeTurn<Value: Sendable, E>(
     of node: SubscriptionNode, before rest: inout WorkQueue, as worker: Worker,

@@ -2,29 +2,27 @@
 extension DelegateHub {
   /// Waits until the hub is idle, so that no notification waits and no handler runs, or until a deadline.
   ///
-  /// It also waits for what handlers post, what other tasks post meanwhile, handlers of votes that were decided early,
-  /// and closures in ``delayingDrain(fileID:line:_:)``. Without a deadline, it never returns if the hub is never idle.
+  /// It also waits for what handlers and other tasks post meanwhile, for handlers that still run after their vote was
+  /// decided, and for closures in ``delayingDrain(fileID:line:_:)``. Without a deadline, it never returns if the hub is
+  /// never idle.
   ///
   /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
   /// **Re-entrancy.** Called from a handler, it waits neither for that handler and the notifications behind it, nor for
-  /// handlers that wait themselves; it returns them as left. The same holds in a closure of
-  /// ``delayingDrain(fileID:line:_:)``.
+  /// handlers that wait themselves, nor, in a voter, for the handler that asks; it returns them as left. The same holds
+  /// in a closure of ``delayingDrain(fileID:line:_:)``.
   ///
   /// A `Task` that a handler has started counts as the handler, which might await the task. A `Task.detached` does not,
   /// nor does a `Task` that was started by a synchronous handler of a notification or of a question that is asked in a
-  /// loop: a drain in these tasks waits for the handler. If a voter drains, and so waits for the handler that asks,
-  /// later drains in that handler and in its other voters do not wait for the voter. In a `Task` that a voter started
-  /// and nobody awaits, a drain may not wait for voters of that question that are asked later.
+  /// loop: a drain in these tasks waits for the handler. In a `Task` that a voter started and nobody awaits, a drain
+  /// may not wait for voters of that question that are asked later.
   ///
   /// **Lifetime.** A hub's task may retain the hub for a moment after a drain. So a hub that you release then may die a
   /// moment later.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
-  ///
-  /// **Errors.** It does not throw.
   ///
   /// ```swift
   /// let left = await hub.drain(within: .seconds(5))
@@ -40,17 +38,18 @@ extension DelegateHub {
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     let isIdle = await WaitGoal.rest(of: core).wait(until: deadline(within: duration))
-    // Read first, because the hub may have become idle since the wait.
+    // If the count is 0, the hub has become idle since the wait ended.
     let workers = isIdle ? 0 : core.workers.value
     if workers == 0 { return Leftovers(subscribers: []) }
     let delays = core.delays.withLock { $0.values.map { "\($0.file):\($0.line)" } }
     let left = core.topics.all.flatMap { $0.overview().nodes }.compactMap {
       Leftovers.Subscriber(leftOf: $0)
     }
-    // Read again: subscriptions that ended since the first reading are not named, and are not the hub's own work.
+    // Read again: subscribers whose work ended since the first reading are not named, and that work is not the hub's
+    // own.
     let present = min(workers, core.workers.value)
-    // All that waits for a subscriber counts as one worker, until its handlers run. So with no subscriber to name, all
-    // workers are delays or the hub's own work.
+    // Each subscriber left accounts for as many workers as it has running handlers, or for one. All other workers are
+    // delays or the hub's own work.
     let explained = left.reduce(delays.count) { $0 + max(1, $1.running) }
     return Leftovers(
       subscribers: left, delaySites: delays.sorted(), ownWork: max(0, present - explained))
@@ -64,10 +63,9 @@ extension DelegateHub {
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
-  /// **Cancellation** and **Errors.** It takes no notice of cancellation, and does not throw.
-  ///
   /// - Returns: the counts at the moment of the call.
-  /// - Complexity: O(*n*) in the hub's *n* subscriptions, as long as their order is known; otherwise O(*n* log *n*).
+  /// - Complexity: O(*n*) in the hub's *n* subscriptions, or O(*n* log *n*) if any has begun or ended since the last
+  ///   call.
   public nonisolated func statistics() -> Statistics {
     let protocols = core.topics.all.map { Statistics.ProtocolStatistics($0) }
     return Statistics(protocols: protocols.sorted { $0.name < $1.name })
@@ -90,13 +88,12 @@ extension DelegateHub {
   ///
   /// **Isolation.** The closure runs in the caller's task, on the caller's actor. Works from every handler.
   ///
-  /// **Re-entrancy.** A drain that is called from the closure, or from a handler of a call that the closure makes,
-  /// waits for everything except the closure. If two closures drain, the one that drains last does not wait for the
-  /// other. A drain in a task that the closure starts and awaits does not wait for the closure either. But a drain
-  /// never returns in a task that the closure awaits, if the task is detached, or if a handler or another closure that
-  /// delays the drain has started it.
+  /// **Re-entrancy.** A drain that is called from the closure, from a task that it starts, or from a handler of a call
+  /// that it awaits, does not wait for the closure. If two closures drain, neither waits for the other. But in a task
+  /// that the closure awaits, a drain never returns if the task is detached, or was started by a handler or by another
+  /// closure that delays the drain.
   ///
-  /// **Cancellation.** It ignores cancellation itself.
+  /// **Cancellation.** The call itself ignores cancellation.
   ///
   /// **Errors.** What the closure throws is rethrown with its type.
   ///
@@ -161,14 +158,17 @@ extension DelegateHub {
     /// How many closures that delay a drain were running; see ``DelegateHub/delayingDrain(fileID:line:_:)``.
     public var delays: Int { delaySites.count }
 
-    /// How much of the hub's work belongs to no subscriber: questions that have not reached a subscriber, and incidents
-    /// that are being reported.
+    /// How many of the hub's workers serve no subscriber: those of questions that have not reached one, and of
+    /// incidents.
+    ///
+    /// In an ``Outcome``, how many subscribers are left and not named.
     var ownWork = 0
 
     /// Whether nothing was left.
     public var isEmpty: Bool { subscribers.isEmpty && delays == 0 && ownWork == 0 }
 
-    /// One line for each subscriber with work left, and one for what is left beside that.
+    /// One line for each subscriber with work left, then one for closures that delay a drain, and one for the hub's own
+    /// work.
     public var description: String {
       if isEmpty { return "nothing left" }
       var lines = subscribers.map {
@@ -188,8 +188,8 @@ extension DelegateHub {
   /// What has become of a notification when `notifyAndWait` returned.
   ///
   /// Each subscriber to which the notification was addressed is counted once: as *handled*, *failed* or *missed*. The
-  /// three add up to ``addressed``, unless the call has returned early: because of a window, a deadline, a cancellation
-  /// or a wait in a handler.
+  /// three add up to ``addressed``, unless the call has returned early: because of a window (`leaving:`), a deadline or
+  /// a cancellation, or because a handler made it.
   ///
   /// ```swift
   /// let outcome = await entries.notifyAndWait { try await $0.write(entry) }
@@ -222,17 +222,15 @@ extension DelegateHub {
       return left.isEmpty ? counts : "\(counts); \(left)"
     }
 
-    /// - Parameters:
-    ///   - receipt: the notification's receipt.
-    ///   - left: the subscribers that seemed not to have finished with the awaited notification.
-    ///   - awaited: the receipt of the awaited notification.
+    /// The outcome of a receipt's notification; `left` seemed not to have finished with that of `awaited`.
     init(_ receipt: Receipt, left: [Leftovers.Subscriber] = [], of awaited: Receipt? = nil) {
-      // Read first, because `addressed` may fall: so the others never add up to more.
+      // Read first, because `addressed` may fall: the counts read later never add up to more.
       addressed = receipt.addressed.load(ordering: .sequentiallyConsistent)
       handled = receipt.handled.load(ordering: .relaxed)
       failed = receipt.failed.load(ordering: .relaxed)
       missed = receipt.missed.load(ordering: .relaxed)
-      // From the counts: `left` may lack a subscriber that is not counted yet, or have one that was counted since.
+      // From the counts: `left` may lack a subscriber that the counts do not have yet, or name one that they have
+      // since.
       let rest =
         awaited === receipt
         ? addressed - handled - failed - missed : awaited?.outstanding.value ?? 0

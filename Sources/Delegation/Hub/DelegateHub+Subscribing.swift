@@ -5,9 +5,10 @@ extension DelegateHub {
   /// When it returns, every later call on that protocol reaches the subscriber.
   ///
   /// **Place.** A place is an `id:` of the protocol or, without one, an object. It has one subscription at a time,
-  /// which a new one there replaces: another object with an equal `id:`, or the same object with an option that does
-  /// not hold yet. In the first case the former ``Subscription`` value has ended, in the second it stays good. To
-  /// subscribe the same object again and name nothing new changes nothing, unless ``Subscription/finish()`` was called.
+  /// which a new one there replaces: that of another object with an equal `id:`, or of the same object with an option
+  /// that does not hold yet. The former ``Subscription`` value has ended if the object is another, and stands for the
+  /// new subscription if it is the same. To subscribe the same object again and name nothing new changes nothing,
+  /// unless ``Subscription/finish()`` was called.
   ///
   /// The new subscription takes over what waits, the position in the order, and the options that you do not name.
   /// Questions and `forEach` go to it at once, notifications once the former one's running handler has ended; if that
@@ -38,15 +39,15 @@ extension DelegateHub {
   ///   - id: identifies the subscriber, in place of the object itself: see *Place*. Ids are compared as `AnyHashable`,
   ///     so `1`, `1.0` and `UInt8(1)` are equal. If an object that is subscribed already names a free id, its place has
   ///     that id from then on; if it names another subscription's id, that subscription ends, and what waited for it is
-  ///     cancelled. What exceeds a replaced subscriber's limit, and is not dropped yet because its handler runs, goes
-  ///     over too.
+  ///     cancelled. What exceeds a replaced subscriber's limit, and is not dropped yet because its handler runs, is
+  ///     taken over too.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default all of them
   ///     wait.
-  ///   - executor: where its handlers run; by default that is the hub's choice. A handler that was sent to an older
-  ///     executor stays there, even if that never runs it. A question waits for a handler that it has sent to an
-  ///     executor, until the subscription ends: give a deadline. With a blocked or suspended executor, each question
-  ///     that returns at its deadline leaves about 2 kB.
+  ///   - executor: where its handlers run; by default that is the hub's choice. A handler that was sent to a former
+  ///     executor stays there, even if that executor never runs it. A question waits for a handler that it has sent to
+  ///     an executor, until the subscription ends: give the question a deadline. With a blocked or suspended executor,
+  ///     each question that returns at its deadline leaves about 2 kB.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
   /// - Returns: the subscription, which need not be kept.
@@ -96,7 +97,7 @@ extension DelegateHub {
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
   /// - Returns: the subscriptions, in the order of the protocols, which need not be kept.
-  /// - Complexity: O(1) for each protocol, amortised.
+  /// - Complexity: for each protocol, that of ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   @discardableResult
   public nonisolated func subscribe<S: AnyObject & Sendable, P: Sendable, each Q: Sendable>(
     _ subscriber: S, toEachOf first: P.Type, _ rest: repeat (each Q).Type, priority: Int? = nil,
@@ -127,15 +128,7 @@ extension DelegateHub {
     return subscriptions
   }
 
-  /// Subscribes an object to a protocol, after checking both.
-  ///
-  /// - Parameters:
-  ///   - subscriber: the subscriber.
-  ///   - type: the protocol.
-  ///   - options: the options of the subscription.
-  ///   - priority: its priority, if given.
-  ///   - line: the line that subscribes.
-  /// - Returns: the subscription.
+  /// Subscribes an object to a protocol, after checking the object, the protocol and the mailbox's limit.
   nonisolated func add<P>(
     _ subscriber: P, to type: P.Type, _ options: SubscriptionOptions?, priority: Int? = nil,
     at line: SubscribeSite.Line
@@ -166,7 +159,7 @@ extension DelegateHub {
     let object = Self.object(of: subscriber, dynamicType)
     let node = core.topics.find(type, owner: core).subscribe(
       (object, options, priority, line), reference: WeakReference(subscriber, object: object))
-    // Keeps the hub alive until here; after that the delivery of what a replacement takes over retains it.
+    // Keeps the hub alive until here, where the delivery of what a replacement takes over retains it.
     withExtendedLifetime(self) {}
     return Subscription(node: node)
   }
@@ -185,7 +178,7 @@ extension DelegateHub {
 
 /// How subscriptions to all protocols end, by the subscriber or its id.
 extension DelegateHub {
-  /// Ends all subscriptions of an object.
+  /// Ends all subscriptions of an object, and of the closures that observe with it.
   ///
   /// When it returns, no call of this hub starts on the object any more, as with ``Subscription/cancel()``. Does
   /// nothing if the object is not subscribed.
@@ -193,7 +186,7 @@ extension DelegateHub {
   /// **Isolation.** Works from any thread, from every handler and from the object's own `deinit`.
   ///
   /// - Parameter subscriber: the object that subscribed.
-  /// - Complexity: O(*p*) in the hub's *p* protocols.
+  /// - Complexity: for each protocol of the hub, that of ``Subscription/cancel()``.
   public nonisolated func unsubscribe(_ subscriber: AnyObject) {
     for topic in core.topics.all { topic.terminate(subscriber) }
   }
@@ -214,8 +207,6 @@ extension DelegateHub {
   /// **Cancellation.** Without a deadline it waits even if the caller's task is cancelled, because resources may be
   /// freed when it returns. With a deadline, a cancelled call returns at once with what is left.
   ///
-  /// **Errors.** It does not throw.
-  ///
   /// ```swift
   /// await hub.unsubscribeAndWait(module)
   /// module.close()  // nobody calls it any more
@@ -231,7 +222,7 @@ extension DelegateHub {
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less it does
   ///     not wait.
   /// - Returns: the object's subscriptions with running handlers; empty if there are none.
-  /// - Complexity: O(*p*) in the hub's *p* protocols, apart from the waiting.
+  /// - Complexity: as ``unsubscribe(_:)``, apart from the waiting.
   @discardableResult
   public nonisolated func unsubscribeAndWait(
     _ subscriber: AnyObject, within duration: Duration? = nil
@@ -241,23 +232,24 @@ extension DelegateHub {
 
   /// Ends an object's subscriptions to some protocols.
   ///
-  /// - Returns: these subscriptions, and those that had ended before and may still have a handler running.
+  /// - Returns: all ended subscriptions of the object to these protocols that may still have a handler running.
   nonisolated func end(_ subscriber: AnyObject, in topics: [Topic]) -> [SubscriptionNode] {
     for topic in topics { topic.terminate(subscriber) }
     return topics.flatMap { $0.ended(of: subscriber) }
   }
 
-  /// Ends all subscriptions that were made with an id.
+  /// Ends all subscriptions with an id.
   ///
-  /// When it returns, no call of this hub starts on those subscribers any more, as with
-  /// ``Subscription/cancel()``. Does nothing if there are none.
+  /// When it returns, no call of this hub starts by those subscriptions any more, as with ``Subscription/cancel()``.
+  /// Does nothing if there are none.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`; in an object's `deinit` unsubscribe
   /// the object, because another object may have its id by then. The ids are compared on the caller's thread, under no
   /// lock.
   ///
   /// - Parameter id: the id that was given to ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
-  /// - Complexity: O(*p*) in the hub's *p* protocols.
+  /// - Complexity: for each protocol of the hub, that of ``Subscription/cancel()``, and O(*n*) in the *n* ended
+  ///   subscriptions whose handlers have not returned.
   public nonisolated func unsubscribe(id: some Hashable & Sendable) {
     let identity = Identity(id)
     for topic in core.topics.all { topic.terminate(identifiedBy: identity) }
@@ -270,9 +262,10 @@ extension DelegateHub.Subscription {
   /// It returns at once. The subscriber handles what was posted before and not dropped. Then the subscription ends, and
   /// its stream if it has one: at once if nothing waits and no handler runs.
   ///
-  /// Until then questions are still asked. What is posted meanwhile counts as waiting, pushes nothing out of a mailbox
-  /// with a limit, and is cancelled at the end. Only a replacement undoes the end: if the same object, or another with
-  /// an equal id, subscribes before the end, it takes over all that waits.
+  /// Until the subscription ends, its subscriber is still asked questions. What is posted after this call counts as
+  /// waiting, pushes nothing out of a mailbox with a limit, and is cancelled when the subscription ends. Only a
+  /// replacement undoes this call: if the same object, or another with an equal id, subscribes before that, it takes
+  /// over all that waits.
   ///
   /// **Isolation.** Works from any thread, from synchronous code and from every handler.
   ///
@@ -288,10 +281,9 @@ extension DelegateHub.Subscription {
   ///
   /// **Re-entrancy.** Called from a handler, it waits neither for that handler, nor for handlers that wait themselves,
   /// in this call, `drain` or `notifyAndWait`: if one of those is the subscription's, the subscription is returned. For
-  /// tasks that a handler starts, and for voters that wait for the handler that asks, the same holds as for
-  /// ``DelegateHub/drain(within:)``.
+  /// voters, and for tasks that a handler starts, the same holds as for ``DelegateHub/drain(within:)``.
   ///
-  /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``DelegateHub/unsubscribeAndWait(_:within:)``.
+  /// **Order**, **Isolation** and **Cancellation.** As with ``DelegateHub/unsubscribeAndWait(_:within:)``.
   ///
   /// ```swift
   /// let left = await subscription.cancelAndWait(within: .seconds(5))
@@ -301,7 +293,7 @@ extension DelegateHub.Subscription {
   /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less
   ///   it does not wait.
   /// - Returns: of this subscription and the same object's ended ones, those with running handlers.
-  /// - Complexity: as ``cancel()``.
+  /// - Complexity: as ``cancel()``, apart from the waiting.
   @discardableResult
   public func cancelAndWait(within duration: Duration? = nil) async -> DelegateHub.Leftovers {
     let node = node.present
@@ -312,7 +304,7 @@ extension DelegateHub.Subscription {
 }
 
 extension DelegateHub.Leftovers {
-  /// Waits for the handlers of subscriptions that have ended.
+  /// Waits for the handlers of ended subscriptions, and has those whose handlers still run.
   ///
   /// - Parameters:
   ///   - nodes: the subscriptions.

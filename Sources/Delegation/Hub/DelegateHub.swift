@@ -8,11 +8,11 @@
 /// of one hub are independent of each other.
 ///
 /// **Isolation.** The hub is an actor so that you can extend it: none of its calls runs on it or waits for it.
-/// `forEach` calls handlers where the caller is; all other calls run handlers off the actor, and no code of yours runs
-/// under a lock of the library. So you may call every method from every handler.
+/// `forEach` calls handlers where the caller is; all other calls run handlers off the hub's actor, and no code of yours
+/// runs under a lock of the library. So you may call every method from every handler.
 ///
-/// **Order.** Synchronous calls from one thread take effect in program order. All calls on one hub take their snapshots
-/// of who is subscribed in one order.
+/// **Order.** Synchronous calls from one thread take effect in program order. All calls on one hub have one order, and
+/// each finds who is subscribed at its point in that order.
 ///
 /// **Lifetime.** What was posted is delivered even if the hub is released; then the subscriptions end.
 ///

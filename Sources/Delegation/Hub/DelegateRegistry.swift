@@ -1,4 +1,4 @@
-/// Subscribes and unsubscribes objects for one protocol of a hub, for code that must neither call nor list the
+/// The right to subscribe objects to one protocol of a hub, and to unsubscribe them, but not to call or list
 /// subscribers.
 ///
 /// A registry keeps the hub alive, but not the object that gave the registry away.
@@ -8,7 +8,7 @@
 /// ```
 public struct DelegateRegistry<P>: Sendable, Subscribable {
   let hub: DelegateHub
-  /// The protocol of the subscriptions: `P`, or the first one if `P` is a further protocol of `conforming(to:)`.
+  /// The protocol that is subscribed to: `P`, or the first one if `P` is a further protocol of `conforming(to:)`.
   let base: Any.Type
 
   /// This registry.
@@ -70,7 +70,7 @@ extension Subscribable where P: Sendable {
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
   /// - Returns: the subscription, which need not be kept.
-  /// - Complexity: O(1), amortised.
+  /// - Complexity: as ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   @discardableResult
   public func subscribe(
     _ subscriber: P, priority: Int? = nil, id: (any Hashable & Sendable)? = nil,
@@ -88,9 +88,7 @@ extension Subscribable {
   /// Ends an object's subscription.
   ///
   /// When it returns, no call of the protocol starts on the object any more, as with
-  /// ``DelegateHub/Subscription/cancel()``. Does nothing if the object is not subscribed. If another object has taken
-  /// its id, a notification whose turn had come may still start on it: ``unsubscribeAndWait(_:within:)`` waits for
-  /// that.
+  /// ``DelegateHub/Subscription/cancel()``. Does nothing if the object is not subscribed.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///
@@ -107,7 +105,7 @@ extension Subscribable {
   /// - Parameters:
   ///   - subscriber: the object that subscribed.
   ///   - duration: how long to wait at most; `nil` for no limit.
-  /// - Returns: its subscription, if handlers of it run.
+  /// - Returns: the object's subscriptions with running handlers; empty if there are none.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``, apart from the waiting.
   @discardableResult
   public func unsubscribeAndWait(
@@ -118,19 +116,19 @@ extension Subscribable {
       of: registry.hub.end(DelegateHub.object(of: subscriber), in: topics), within: duration)
   }
 
-  /// Ends the subscription that was made with an id.
+  /// Ends the subscription with an id.
   ///
   /// As ``DelegateHub/unsubscribe(id:)``, for this protocol alone.
   ///
   /// - Parameter id: the id that was given to `subscribe`.
-  /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
+  /// - Complexity: as ``DelegateHub/unsubscribe(id:)``.
   public func unsubscribe(id: some Hashable & Sendable) {
     registry.topic?.terminate(identifiedBy: Identity(id))
   }
 
   /// Ends all subscriptions to the protocol.
   ///
-  /// When it returns, no call of the protocol starts on the former subscribers.
+  /// When it returns, no call of the protocol starts on the former subscribers any more.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///

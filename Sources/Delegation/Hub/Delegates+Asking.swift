@@ -3,9 +3,9 @@ extension Delegates {
   /// Asks every subscriber, side by side, and returns each one's own result.
   ///
   /// It returns when all have answered, or at the deadline. An error that a handler throws is that subscriber's result.
-  /// A subscriber that has not answered at the deadline has ``DelegateHub/ReplyError/timedOut``; its handler is
-  /// cancelled and not waited for. Subscribers that die or are removed before they are asked, or before the deadline at
-  /// which they would be late, have no reply.
+  /// For a subscriber that has not answered at the deadline, the result is ``DelegateHub/ReplyError/timedOut``; its
+  /// handler is cancelled and not waited for. Subscribers that die or are removed before they are asked, or before the
+  /// deadline at which they would be late, have no reply.
   ///
   /// **Order.** Replies are in the order of the subscriptions, not in the order of the answers.
   ///
@@ -37,11 +37,11 @@ extension Delegates {
   /// does not wait for the notifications posted before it.
   ///
   /// **Isolation.** Handlers run in the caller's task, where that task runs, on no actor. With an executor of the hub
-  /// or the subscription, or within interceptors, they run in a task of their own, with the caller's task-locals and
+  /// or the subscription, or with interceptors, they run in a task of their own, with the caller's task-locals and
   /// priority.
   ///
-  /// **Cancellation.** If the caller's task is cancelled, handlers that run there see that they are cancelled. A
-  /// handler that cancels its task then cancels the caller.
+  /// **Cancellation.** Handlers in the caller's task see that it is cancelled. One that cancels its task cancels the
+  /// caller.
   ///
   /// **Errors.** The first error thrown ends the call and is rethrown with its type.
   ///
@@ -76,7 +76,7 @@ extension Delegates {
   /// - Parameters:
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less nobody
   ///     is asked.
-  ///   - each: how long to wait for each subscriber at most; `nil` for no limit. Both may be given.
+  ///   - each: how long to wait for each subscriber at most; `nil` for no limit. Both times may be given.
   ///   - absence: what to count for a subscriber that throws or is late: nothing, or an answer; `nil` is no answer.
   ///   - body: the question.
   /// - Returns: the first answer; `nil` if there was none, or none in time.
@@ -122,13 +122,13 @@ extension Delegates {
   /// and leaves the value as it is, or has the answer that `absent` says.
   ///
   /// - Warning: With `absent: .abstains` the value that comes back at the deadline may not have been seen by all
-  ///   subscribers. If each subscriber must see the value, stop it with `.counts(as: nil)`.
+  ///   subscribers. If each subscriber must see the value, say `.counts(as: nil)`, which stops it.
   ///
   /// - Parameters:
   ///   - value: the value to pass.
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less nobody
   ///     is asked.
-  ///   - each: how long to wait for each subscriber at most; `nil` for no limit. Both may be given.
+  ///   - each: how long to wait for each subscriber at most; `nil` for no limit. Both times may be given.
   ///   - absence: what to count for a subscriber that throws or is late: nothing, or an answer; `nil` stops the value.
   ///   - body: calls a subscriber with the value, and returns the next value, or `nil` to stop.
   /// - Returns: what the last handler returned, `nil` if a handler stopped the value; at the deadline the value so far,
@@ -148,7 +148,7 @@ extension Delegates {
 
 /// Questions with closures that await nothing: they run on their actor, if they belong to one.
 extension Delegates where P: Sendable {
-  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
+  /// `collect` for a closure that awaits nothing, which runs on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func collect<R: Sendable>(
@@ -158,7 +158,7 @@ extension Delegates where P: Sendable {
     return await hub.decideOutOfLine(AskingForReply(asking), by: .all(), within: duration).outcome
   }
 
-  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
+  /// `askInTurn` for a closure that awaits nothing, which runs on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func askInTurn<R: Sendable, E>(
@@ -168,7 +168,7 @@ extension Delegates where P: Sendable {
     return try await hub.inTurn(recipients, in: .askInTurn) { _ in asking }.get()
   }
 
-  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
+  /// `askInTurn` with `absent:` for a closure that awaits nothing, which runs on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func askInTurn<R: Sendable>(
@@ -183,7 +183,7 @@ extension Delegates where P: Sendable {
     }.outcome
   }
 
-  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
+  /// `pass` for a closure that awaits nothing, which runs on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func pass<V: Sendable, E>(
@@ -197,7 +197,7 @@ extension Delegates where P: Sendable {
     }.get()
   }
 
-  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
+  /// `pass` with `absent:` for a closure that awaits nothing, which runs on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func pass<V: Sendable>(

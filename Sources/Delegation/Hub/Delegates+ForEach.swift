@@ -1,9 +1,9 @@
-/// Calls that are made now, where the caller runs.
+/// `forEach`, which calls handlers at once, where the caller runs.
 extension Delegates {
   /// Calls every subscriber, one after another, where the caller runs.
   ///
-  /// When it returns, all who were subscribed have been called: of two calls of `forEach`, all have had the first
-  /// before anybody has the second. As with `Sequence.forEach`, the closure does not escape, and need not be
+  /// When it returns, all who were subscribed have been called: of two `forEach`, one after the other, all have had the
+  /// first before anybody has the second. As with `Sequence.forEach`, the closure does not escape, and need not be
   /// `Sendable`: it may use local variables, `inout` parameters and the state of the caller's actor.
   ///
   /// **Order.** By priority, then in order of subscription, or reversed. It calls those that were subscribed when it
@@ -55,7 +55,7 @@ extension Delegates {
   /// runs on that actor. A subscriber that is added while a handler is suspended is not called. A subscriber with an
   /// executor of its own (`on:`) stops the program here too.
   ///
-  /// **Re-entrancy.** A handler may drain, and cancel its own subscription and wait.
+  /// **Re-entrancy.** A handler may call `drain`, and its own subscription's `cancelAndWait`.
   ///
   /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled; the call goes on all the same.
   ///
@@ -78,7 +78,7 @@ extension Delegates {
     }
   }
 
-  /// Calls one subscriber in the caller's task.
+  /// Calls the subscriber of a subscription or its replacement, within interceptors, in the caller's task.
   private func call<E>(
     _ node: SubscriptionNode, as worker: Worker, on actor: isolated (any Actor)?,
     _ body: nonisolated(nonsending) (P) async throws(E) -> Void
@@ -102,7 +102,7 @@ extension Delegates {
 }
 
 extension SubscriptionNode {
-  /// Calls the subscriber in the caller's task.
+  /// Calls the subscriber in the caller's task; if it is gone or does not conform, notes that it was not asked.
   fileprivate nonisolated(nonsending) func answer<P, E>(
     in recipients: Recipients<P>, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async -> Result<Void, E> {
@@ -134,7 +134,7 @@ extension SubscriptionNode {
     }
   }
 
-  /// Calls the replacement of this subscription, which was not called, if there is one.
+  /// Calls the subscription's replacement, if it has one, because the subscription itself has ended uncalled.
   @_alwaysEmitIntoClient
   @inline(never)
   func callReplacement<P, E>(

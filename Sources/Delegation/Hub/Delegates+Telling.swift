@@ -8,10 +8,10 @@ extension Delegates {
   /// The closure runs later, and then reads what it refers to: `{ $0.did(self.current) }` gives what `current` is when
   /// the handler runs. To give what it was when you posted, capture it: `{ [current] in $0.did(current) }`.
   ///
-  /// **Order.** Each subscriber handles a protocol's notifications, of all three forms, one at a time, in the order of
-  /// posting. A notification from a handler comes after the present one. There is no order across subscribers: with 0
-  /// and 1 posted, *a* may have had both before *b* has the first, `a0 a1 b0 b1`. Where that matters use `forEach`,
-  /// which calls `a0 b0 a1 b1`, or one protocol and one subscriber.
+  /// **Order.** Each subscriber handles a protocol's notifications, also of `notifyAndWait`, one at a time, in the
+  /// order of posting. A notification that a handler posts comes after the one that it handles. There is no order
+  /// across subscribers: with 0 and 1 posted, *a* may have had both before *b* has the first, `a0 a1 b0 b1`. Where that
+  /// matters use `forEach`, which calls `a0 b0 a1 b1`, or one protocol and one subscriber.
   ///
   /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the hub's executor or the
   /// subscription's, on no actor.
@@ -29,9 +29,9 @@ extension Delegates {
   /// Calls an asynchronous handler on every subscriber, without waiting for any.
   ///
   /// As the synchronous form. A subscriber's next notification begins only when the handler has returned, even if it
-  /// suspends for long. The others go on meanwhile. An `async` method of an actor runs on that actor, and a closure
-  /// that belongs to an actor, for instance because it says `@MainActor`, runs there. If the closure awaits, it may be
-  /// entered there after the subscription has ended.
+  /// suspends for long. Other subscribers go on meanwhile. An `async` method of an actor runs on that actor, and a
+  /// closure that belongs to an actor, for instance because it says `@MainActor`, runs there. A closure that awaits may
+  /// be entered there after the subscription has ended.
   ///
   /// - Parameter body: what to do with each subscriber.
   /// - Complexity: O(1) in the number of subscribers.
@@ -49,10 +49,10 @@ extension Delegates {
   /// blocked or suspended is found at the next call on the protocol.
   ///
   /// **A window.** With `leaving: n`, the call posts at once, and returns when all subscribers have finished with the
-  /// notification of the *n*th such call before, by any poster; with 0, of the call's own. So with *p* posters at most
-  /// *n* + *p* of their notifications wait anywhere, and a slow subscriber slows the posters down. With a window, the
-  /// call does not wait for a handler whose subscription has ended, which may hang. The outcome is that of the call's
-  /// own notification so far.
+  /// notification of the *n*th `notifyAndWait` before it on the protocol, by any poster; with 0, of the call's own. So
+  /// with *p* posters at most *n* + *p* of their notifications wait anywhere, and a slow subscriber slows the posters
+  /// down. With a window, the call does not wait for a handler whose subscription has ended, which may hang. The
+  /// outcome is that of the call's own notification so far.
   ///
   /// **Order.** As with `notify`: the notification comes after all that was posted before, and before all that is
   /// posted later.
@@ -62,8 +62,8 @@ extension Delegates {
   /// the hub was delivering already.
   ///
   /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that subscriber, which handles
-  /// nothing else until the handler returns, nor for subscribers whose handlers wait themselves; these are `left`. A
-  /// `Task` that a handler has started counts as the handler, which might await it.
+  /// nothing else until the handler returns, nor for subscribers whose handlers wait themselves; the outcome names
+  /// these as `left`. A `Task` that a handler has started counts as the handler, which might await it.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left; the notification goes
   /// on, as it does after the deadline. Without a window, a deadline and an executor of the hub, a handler may run on
@@ -79,7 +79,7 @@ extension Delegates {
   /// ```
   ///
   /// - Parameters:
-  ///   - window: how many such notifications, of those posted last, need not have been handled; 0 by default.
+  ///   - window: how many of the latest `notifyAndWait` notifications need not have been handled; 0 by default.
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less it
   ///     does not wait.
   ///   - body: what to do with each subscriber.
@@ -102,7 +102,7 @@ extension Delegates {
   /// As the asynchronous form, for a closure that awaits nothing.
   ///
   /// - Parameters:
-  ///   - window: how many such notifications, of those posted last, need not have been handled.
+  ///   - window: how many of the latest `notifyAndWait` notifications need not have been handled.
   ///   - duration: how long to wait at most, by the hub's clock.
   ///   - body: what to do with each subscriber.
   /// - Returns: what has become of the notification.
@@ -121,13 +121,13 @@ extension Delegates {
 
 /// Notifications that are handled on an actor.
 extension Delegates where P: Sendable {
-  /// Calls a handler on every subscriber on an actor, without waiting for any.
+  /// Calls a handler on an actor for every subscriber, without waiting for any.
   ///
   /// For a closure or function that says `@MainActor`, or is on another global actor, and awaits nothing. A subscriber
   /// that dies, or whose subscription ends, before the actor is free is not called. For a closure that awaits, the
   /// compiler takes the asynchronous form.
   ///
-  /// **Order** and **Errors.** As with the synchronous form.
+  /// **Order** and **Errors.** As with a closure of no actor.
   ///
   /// ```swift
   /// hub[DownloadView.self].notify { @MainActor in $0.progress = progress }
@@ -140,13 +140,13 @@ extension Delegates where P: Sendable {
     hub.post(in: recipients) { .calling(isolated: body, in: $0) }
   }
 
-  /// Calls a handler on every subscriber on an actor, and waits until all have handled the notification.
+  /// Calls a handler on an actor for every subscriber, and waits until all have handled the notification.
   ///
   /// As the asynchronous form, for a closure or function that belongs to an actor and awaits nothing. A subscriber that
   /// dies, or whose subscription ends, before the actor is free is not called.
   ///
   /// - Parameters:
-  ///   - window: how many such notifications, of those posted last, need not have been handled.
+  ///   - window: how many of the latest `notifyAndWait` notifications need not have been handled.
   ///   - duration: how long to wait at most, by the hub's clock.
   ///   - body: what to do with each subscriber.
   /// - Returns: what has become of the notification.
@@ -165,7 +165,7 @@ extension Delegates where P: Sendable {
 
 /// How notifications are posted, and how a closure becomes their handler.
 extension DelegateHub {
-  /// Posts a notification; its handler is made only if somebody may be subscribed.
+  /// Posts a notification; makes its handler only if somebody is subscribed, or posts are kept for a replay.
   @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func post<P>(
@@ -175,7 +175,7 @@ extension DelegateHub {
     post(handler(recipients), to: topic)
   }
 
-  /// Posts a notification and waits; on no actor, so that no handler begins on the caller's actor.
+  /// Posts a notification, and waits as `notifyAndWait` says; on no actor, so that no handler begins on the caller's.
   @usableFromInline
   nonisolated func postAndWait<P>(
     in recipients: Recipients<P>, leaving window: Int, within duration: Duration?,
@@ -215,7 +215,7 @@ extension DelegateHub {
         ? wrapped(handler, in: receipt == nil ? .notify : .notifyAndWait) : handler,
       receipt: receipt)
     guard topic.post(content, for: core) else { return }
-    // The priority is at least the default: other callers may wait for this delivery.
+    // The caller's priority if it waits, but at least the default: other callers may wait for this delivery.
     core.startDelivery(
       of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium),
       onThreadOf: caller)
@@ -234,7 +234,7 @@ extension DelegateHub {
 }
 
 extension Notification.Handler {
-  /// Calls a closure that awaits nothing.
+  /// The handler that calls a closure that awaits nothing.
   @inlinable
   static func calling<P>(
     _ body: @escaping @Sendable (P) throws -> Void, in recipients: Recipients<P>
@@ -250,7 +250,7 @@ extension Notification.Handler {
     return .synchronous { try recipients.tell($0, body) }
   }
 
-  /// Calls a closure that awaits something.
+  /// The handler that calls a closure that awaits something.
   @inlinable
   static func awaiting<P>(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void,
@@ -272,8 +272,8 @@ extension Notification.Handler {
     }
   }
 
-  /// Calls a closure on its actor, if it has one, unless the subscription ends or the subscriber dies before the actor
-  /// is free.
+  /// The handler that calls a closure on its actor, if it has one, unless the subscription ends or the subscriber dies
+  /// before.
   @usableFromInline
   static func calling<P>(
     isolated body: @escaping @isolated(any) @Sendable (P) throws -> Void,

@@ -8,24 +8,24 @@ extension Delegates {
   /// **Order.** Subscribers are asked by priority, then in order of subscription; they answer in any order. Handlers
   /// that suspend overlap, so the call takes as long as the slowest of them. If the hub has no executor, handlers may
   /// run on the caller's thread until one suspends. A handler that blocks there delays the remaining subscribers and
-  /// the caller, even if another answer decides meanwhile. With a deadline, a handler that blocks delays nobody as long
-  /// as the pool has a thread left. A subscriber whose subscription has ended before its turn is not asked; if the
-  /// subscription was replaced, the new one's subscriber is.
+  /// the caller, even if another answer decides meanwhile. With a deadline (`within:`), a handler that blocks delays
+  /// nobody as long as the pool has a thread left. A subscriber whose subscription has ended before its turn is not
+  /// asked; if the subscription was replaced, the new one's subscriber is.
   ///
   /// **Isolation.** Handlers run on the hub's executor or the subscription's, if there is one, otherwise on the pool or
   /// on the caller's thread, as above. They run on no actor, with the caller's task-locals and the priority that it had
   /// when it asked; an `async` method of an actor runs on that actor. A closure that belongs to an actor, for instance
   /// because it says `@MainActor`, runs there. A closure that awaits nothing is not called for a subscriber that was
-  /// removed on that actor before; a closure that awaits may be.
+  /// removed on the closure's actor before; a closure that awaits may be.
   ///
   /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when they have answered.
   /// While a handler runs on the caller's thread, the call notices the cancellation once the handler suspends. The
   /// thread that cancels runs the handlers' cancellation handlers: if one blocks, that thread and the call wait. A
-  /// single subscriber is asked in the caller's own task, if neither it nor the hub has an executor: a handler that
-  /// cancels its task then cancels the caller.
+  /// single subscriber is asked in the caller's own task, if neither it nor the hub has an executor, and the hub has no
+  /// interceptors: a handler that cancels its task then cancels the caller.
   ///
-  /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type. A rule that
-  /// needs more answers than there are subscribers is an incident; see ``DelegateHub/Incident/Kind/tooFew``.
+  /// **Errors.** The first error thrown fails the call, cancels the other handlers, and is rethrown with its type. A
+  /// rule that needs more answers than there are subscribers is an incident; see ``DelegateHub/Incident/Kind/tooFew``.
   ///
   /// - Parameters:
   ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
@@ -84,8 +84,8 @@ extension Delegates {
   /// that blocks its thread delays the remaining subscribers and the caller.
   ///
   /// **Isolation.** Handlers run on no actor. If the hub has an executor, interceptors or
-  /// ``DelegateHub/Configuration/slowAfter``, all are asked as by the asynchronous form. A subscriber that has an
-  /// executor, and those after it, are asked so, too.
+  /// ``DelegateHub/Configuration/slowAfter``, all are asked as by the asynchronous form. If a subscriber has an
+  /// executor, or was replaced during the call, it and those after it are asked so.
   ///
   /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled. A handler that cancels that
   /// task cancels the caller.
@@ -166,8 +166,8 @@ extension Delegates {
 
 /// Questions with closures that await nothing and belong to an actor, for instance because they say `@MainActor`.
 ///
-/// The closures are called on the actor. For a subscriber that is gone, nothing waits for the actor. A subscriber that
-/// dies, or whose subscription ends, before the actor is free is not asked.
+/// The closures are called on the actor. For a subscriber that is gone, the call does not wait for the actor. A
+/// subscriber that dies, or whose subscription ends, before the actor is free is not asked.
 extension Delegates where P: Sendable {
   /// Asks every subscriber for a yes or no on an actor, with a closure that awaits nothing.
   ///
@@ -208,7 +208,7 @@ extension Delegates where P: Sendable {
     return try await hub.askInLoop(asking, by: combiner)
   }
 
-  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
+  /// `vote` with `absent:` for a closure that awaits nothing, which runs on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func vote(
@@ -221,7 +221,7 @@ extension Delegates where P: Sendable {
     return await hub.decideOutOfLine(asking, by: rule, within: duration).outcome
   }
 
-  /// As the asynchronous form, for a closure that awaits nothing; on its actor, if it has one.
+  /// `ask` with `absent:` for a closure that awaits nothing, which runs on its actor, if it has one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func ask<C: Combiner>(

@@ -15,7 +15,7 @@
 /// ```
 ///
 /// A call reaches the objects that were subscribed when it was made. Each call may be made from every handler. All
-/// copies share the hub.
+/// copies of a value share its hub.
 @frozen
 public struct Delegates<P>: Sendable, Subscribable {
   /// The hub that the subscribers are subscribed to.
@@ -30,12 +30,12 @@ public struct Delegates<P>: Sendable, Subscribable {
     (self.hub, self.recipients) = (hub, recipients)
   }
 
-  /// The subscribers that also conform to a further protocol: optional methods.
+  /// The calls to those subscribers that also conform to a further protocol, which has optional methods.
   ///
-  /// They are still subscribers of the first protocol. Notifications to them use the first protocol's order and
-  /// mailboxes, so optional ones never overtake others. For a subscriber that does not conform, such a notification is
-  /// counted as ``DelegateHub/Statistics/Counts/passedOver``, and until its turn counts towards a mailbox's limit. A
-  /// question is not put to such a subscriber, and `absent:` is not applied to it.
+  /// These are still subscribers of the first protocol. Notifications to them use the first protocol's order and
+  /// mailboxes, so neither protocol's overtake the other's. For a subscriber that does not conform, a notification of
+  /// the further protocol counts as ``DelegateHub/Statistics/Counts/passedOver``, and until its turn towards a
+  /// mailbox's limit. Questions skip such a subscriber, and do not apply `absent:` to it.
   ///
   /// ```swift
   /// let progress = delegates.conforming(to: WorkerProgressObserver.self)
@@ -49,7 +49,7 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// **Isolation.** Works from any thread and from every handler.
   ///
   /// - Parameter protocol: the further protocol.
-  /// - Returns: the calls for them. Their registry still subscribes to the first protocol.
+  /// - Returns: the calls. Their registry still subscribes to the first protocol.
   /// - Complexity: O(1).
   public func conforming<Narrower: Sendable>(to protocol: Narrower.Type) -> Delegates<Narrower> {
     Delegates<Narrower>(hub: hub, recipients: recipients.conforming(to: `protocol`))
@@ -62,33 +62,33 @@ public struct Delegates<P>: Sendable, Subscribable {
 
   // MARK: Looking in
 
-  /// Whether no subscriber is alive and conforms.
+  /// Whether there is no live subscriber; with ``conforming(to:)``, none that conforms.
   ///
   /// Read it to skip work that is not needed if nobody listens. A question needs no such check: its combiner says what
-  /// the outcome is with nobody to ask.
+  /// the outcome is with nobody to ask. Reading it also ends the subscriptions of subscribers found dead.
   ///
   /// **Isolation.** Works from any thread and from every handler. The value may be out of date when you read it.
   ///
-  /// - Complexity: O(1) if the first subscriber is alive, and conforms, and the order is known; otherwise O(*n*) in the
-  ///   protocol's *n* subscriptions.
+  /// - Complexity: O(1) if the first subscriber is alive and conforms, and no subscription has begun or ended since the
+  ///   last call; otherwise O(*n*) in the protocol's *n* subscriptions.
   public var isEmpty: Bool {
-    // Also ends the subscriptions of dead subscribers.
     !hub.snapshot(of: recipients.base).contains {
       $0.isReached(by: recipients.admits, endingIn: nil)
     }
   }
 
-  /// How many subscribers are alive, and conform.
+  /// How many subscribers are alive; with ``conforming(to:)``, how many of these conform.
+  ///
+  /// Reading it also ends the subscriptions of dead subscribers.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public var count: Int {
-    // Also ends the subscriptions of dead subscribers.
     hub.snapshot(of: recipients.base).count { $0.isReached(by: recipients.admits, endingIn: nil) }
   }
 
-  /// The subscribers that are alive, and conform, in the order in which they are served.
+  /// The live subscribers in the order in which they are served; with ``conforming(to:)``, those that conform.
   ///
   /// The array keeps the subscribers alive.
   ///
@@ -101,13 +101,14 @@ public struct Delegates<P>: Sendable, Subscribable {
     }
   }
 
-  /// Whether anybody is subscribed, for work that is to run only then: the present value, then each change.
+  /// Whether anybody is subscribed, as a sequence of the present value and each change: for work that is to run only
+  /// then.
   ///
   /// Each loop gets the present value first. Of changes that come faster than the loop asks it gets the latest, if that
   /// differs from the last value. The sequence ends after ``finish()``, when the loop's task is cancelled, and when the
   /// hub is released: the sequence does not keep the hub alive. A subscriber that has died counts until a call or the
-  /// hub's search for dead ones has found it: if nothing is posted, read ``isEmpty`` now and then. All subscribers of
-  /// the first protocol count, whether or not they conform to further ones.
+  /// hub's search for dead ones has found it: if nothing is posted, read ``isEmpty`` now and then. With
+  /// ``conforming(to:)``, subscribers that do not conform count too.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
@@ -126,11 +127,12 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// What has become of the protocol's notifications and questions so far, without its subscribers one by one.
   ///
   /// The protocol's part of ``DelegateHub/statistics()``, in which
-  /// ``DelegateHub/Statistics/ProtocolStatistics/subscribers`` is empty; `nil` if nobody has ever subscribed.
+  /// ``DelegateHub/Statistics/ProtocolStatistics/subscribers`` is empty; `nil` only if nobody has ever subscribed.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, as long as their order is known.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, or O(*n* log *n*) if any has begun or ended since the
+  ///   last call.
   public var statistics: DelegateHub.Statistics.ProtocolStatistics? {
     hub.core.topics.find(ObjectIdentifier(recipients.base)).map { .init($0, listing: false) }
   }
@@ -141,10 +143,10 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// before.
   ///
   /// It returns at once. A subscription for which nothing waits ends at once, as with
-  /// ``DelegateHub/Subscription/finish()``. What is posted later is posted to nobody. Questions are asked until a
-  /// subscription has ended; when all have, a plain vote is true. A subscription that is made later
-  /// gets what is replayed (`Events(replaying:)`), and ends: then a loop over a stream ends, too, and `next` returns
-  /// `nil`. A loop over ``demand`` gets false, if it got true before, and ends.
+  /// ``DelegateHub/Subscription/finish()``. What is posted later is posted to nobody. A subscriber is asked questions
+  /// until its subscription has ended; when all have ended, a plain vote is true. A subscription that is made later
+  /// gets what is replayed (`Events(replaying:)`), and ends; so does a loop over a stream, and `next` returns `nil`. A
+  /// loop over ``demand`` gets false, if its last value was true, and ends.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
@@ -153,16 +155,16 @@ public struct Delegates<P>: Sendable, Subscribable {
 }
 
 extension Delegates where P: Sendable {
-  /// Makes the calls for one protocol of a hub, by default of a new one.
+  /// Makes the calls for one protocol of a hub, by default of a new hub.
   ///
-  /// With `replaying:`, a new subscription first gets the latest notifications in order, at most that many, even those
-  /// posted while nobody was subscribed; then what follows, without a gap. So late subscribers learn the present state.
-  /// A mailbox with a limit gets no more than it may hold. A subscription that replaces another gets what waits for
-  /// that one instead. Questions and `forEach` are not replayed.
+  /// With `replaying:`, a new subscription first gets the latest notifications in order, at most `count`, even those
+  /// posted while nobody was subscribed; then all later ones. So late subscribers learn the present state. A mailbox
+  /// with a limit gets no more than it may hold. A subscription that replaces another gets what waits for that one
+  /// instead. Questions and `forEach` are not replayed.
   ///
   /// Replayed notifications count as addressed; `notifyAndWait` does not wait for subscriptions that are made after it
-  /// has posted. The hub keeps the closures of these notifications, with what they capture, until the posters of newer
-  /// ones release them, or the hub is released.
+  /// has posted. The hub keeps the closures of these notifications, with what they capture, until newer notifications
+  /// displace them, or the hub is released.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
@@ -198,7 +200,7 @@ extension DelegateHub {
     Delegates(hub: self, recipients: Recipients(`protocol`))
   }
 
-  /// The topic of a protocol, if anybody is subscribed or what is posted is kept.
+  /// The topic of a protocol; `nil` if nobody is subscribed, and no posts are kept for a replay.
   @usableFromInline
   nonisolated func audience(of type: Any.Type) -> Topic? {
     guard let topic = core.topics.find(ObjectIdentifier(type)),
@@ -218,7 +220,7 @@ extension DelegateHub {
   public struct Demand: AsyncSequence, Sendable {
     let topic: Topic
 
-    /// Looks at the protocol, and waits for it to change.
+    /// An iterator, which waits until the value changes.
     public struct AsyncIterator: AsyncIteratorProtocol {
       fileprivate let topic: Topic
       fileprivate var last: Bool?
@@ -242,7 +244,7 @@ extension DelegateHub {
       }
     }
 
-    /// Begins with the present value.
+    /// Makes an iterator, which begins with the present value.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(topic: topic) }
   }
 }

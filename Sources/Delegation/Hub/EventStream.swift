@@ -1,21 +1,22 @@
-/// The events of one subscription, for a loop that takes them itself.
+/// The events of one subscription, as a sequence for a `for await` loop.
 ///
 /// ``Subscribable/stream(id:priority:mailbox:fileID:line:)`` makes a stream.
 ///
 /// Events wait in the subscription's mailbox, and nowhere else, until a loop takes them. The event that a loop has
 /// taken is *in hand* until the loop asks for the next one, or its iterator is released, as after a `break`: then the
 /// event is *handled*. ``DelegateHub/drain(within:)`` and `notifyAndWait` wait until then, so a slow loop slows a
-/// poster that waits; statistics count the event, and leftovers name the line that made the stream. If a stream is
-/// retained while nobody loops over it, a `drain` without a deadline waits for ever, as for a handler that hangs.
+/// poster that waits; statistics count the event, and leftovers name the line that made the stream. If an event waits
+/// in a stream that is retained and not looped over, a `drain` without a deadline waits for ever, as for a handler that
+/// hangs.
 ///
 /// **End.** The stream ends with its subscription: when the subscription is cancelled, when a loop finds its task
 /// cancelled, and when the stream and its iterators are released. If the subscription or its protocol is finished, or
 /// the hub released, the stream ends after what was posted before.
 ///
 /// **Order.** The order of posting. A stream has one loop at a time. A loop may go on where another has left off: then
-/// the event that the other has in hand is handled. Two loops that wait for the next event at once stop the program
-/// with a message that names the line, unless the first one's task is cancelled. A notification brings a stream one
-/// event: a second `receive` throws.
+/// the event that the other has in hand counts as handled. Two loops that wait for the next event at once stop the
+/// program with a message that names the line, unless the first one's task is cancelled. A notification brings a stream
+/// one event: its second `receive` throws.
 ///
 /// **Cancellation.** If a loop's task is cancelled by the time the loop asks for the next event or its iterator is
 /// released, the event in hand counts as missed: it may not have been handled. If another loop goes on first, the event
@@ -24,9 +25,9 @@
 /// **Errors.** Nobody learns what the loop's body throws or catches: the event counts as handled. The body is no
 /// handler of the hub's: interceptors, `slowAfter` and `propagating` end when the event is handed over.
 ///
-/// **Re-entrancy.** As in a handler, a wait in the loop's body does not include the events that its task has in hand. A
-/// wait in a task that the body starts includes them: there `drain` waits for the body. In a `Task` that a voter has
-/// left behind, a `drain` in a loop waits for that loop, too: use a `Task.detached` there.
+/// **Re-entrancy.** As in a handler, a wait such as `drain` in the loop's body is not for the events that its task has
+/// in hand; in a task that the body starts, it is. In a `Task` that a voter started and nobody awaits, a `drain` in a
+/// loop waits for that loop: use a `Task.detached`.
 ///
 /// **Questions.** A stream takes only what is posted. `forEach` and questions pass it over, as they do a subscriber
 /// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. A `receive` that you call yourself
@@ -46,7 +47,7 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
 
   let source: StreamSource<Event>
 
-  /// The stream's subscription, which ends with it.
+  /// The stream's subscription; the stream ends when it ends.
   public var subscription: DelegateHub.Subscription { source.subscription }
 
   /// Makes an iterator, by which a loop takes the events.
@@ -56,17 +57,17 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
 
   private var turn: StreamIteration { .init(source.loop, of: subscription.node, keeping: source) }
 
-  /// Takes the events one at a time.
+  /// An iterator, which takes the events one at a time.
   public struct Iterator: AsyncIteratorProtocol {
     let turn: StreamIteration
 
-    /// The next event; marks the one before as handled.
+    /// Takes the next event, and marks the one before as handled.
     ///
-    /// - Returns: `nil` once the subscription has ended; a cancelled task ends it.
+    /// - Returns: the event; `nil` once the subscription has ended, which a cancelled task causes.
     /// - Complexity: O(1), and O(*n*) in the *n* events that a limit has dropped, apart from the waiting.
     public mutating func next() async -> Event? { await next(isolation: nil) }
 
-    /// The next event; marks the one before as handled.
+    /// Takes the next event, and marks the one before as handled.
     ///
     /// - Parameter actor: the caller's actor.
     /// - Returns: as ``next()``.
@@ -81,7 +82,7 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
 
   /// The next event for which a condition holds.
   ///
-  /// When it returns, that event and those before it are handled; later ones wait. To post something and await the
+  /// When it returns, that event and those before it count as handled; later ones wait. To post something and await the
   /// answer, make the stream first:
   ///
   /// ```swift
@@ -106,8 +107,8 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
     within duration: Duration? = nil, where condition: (Event) -> Bool = { _ in true }
   ) async -> Event? {
     let deadline = duration.flatMap { subscription.node.topic.deadlines.deadline(after: $0) }
-    // If the deadline is past, later events are left out: the condition may post, and others may post faster than this
-    // loop looks.
+    // With no time to wait, events posted from now on are left out: the condition may post, and others may post faster
+    // than this loop looks.
     let end = deadline?.isPast == true ? subscription.node.published : .max
     let turn = turn
     defer { turn.end(as: .handled) }
@@ -201,13 +202,13 @@ final class StreamIteration {
   /// The subscriber; retained, because its release ends the subscription.
   private let source: AnyObject
   private let worker: Worker
-  /// The number of the notification in hand, unless another iterator has gone on.
+  /// The number of the notification that this iterator has taken; another iterator may have put it down since.
   @exclusivity(unchecked)
   private var number: Int?
-  /// The task that has the event in hand.
+  /// The number of the task that has the event in hand.
   @exclusivity(unchecked)
   private var task: UInt64?
-  /// The handler in which that task took the event, if it did so in one.
+  /// The handler in which the loop's task took the event; `nil` if in none.
   @exclusivity(unchecked)
   private var owner: HandlerContext?
 
@@ -218,7 +219,7 @@ final class StreamIteration {
 
   deinit { end() }
 
-  /// Marks the notification in hand as handled; in a cancelled task as missed, because it may be unhandled.
+  /// Marks the notification in hand as handled; by default, in a cancelled task as missed, because it may be unhandled.
   func end(as fate: Notification.Fate = Task.isCancelled ? .expired : .handled) {
     worker.end()
     if let number { node.putDown(number, of: loop, as: fate) }
@@ -231,7 +232,7 @@ final class StreamIteration {
   /// - Parameters:
   ///   - deadline: when to give up; if it is past, the loop does not wait.
   ///   - end: the number of the first notification that the loop does not take.
-  /// - Returns: the event; `nil` at the deadline, on cancellation, and at the end.
+  /// - Returns: the event; `nil` at the deadline, on cancellation, and at `end` or the stream's end.
   nonisolated(nonsending) func next(
     until deadline: Deadline?, before end: Int = .max
   ) async -> (any Sendable)? {
@@ -244,15 +245,15 @@ final class StreamIteration {
         number = taken
         if let event = await take(content, taken) { return event }
       case .wait(let waiter, let former):
-        // Another loop waits already: resumed, it finds this waiter in its place, and stops the program unless it gives
-        // up.
+        // Another loop waits already: resumed, it finds this loop's waiter instead of its own, and stops the program,
+        // unless its task is cancelled or its deadline has come.
         former?.resume(false)
         let isWoken = await waiter.wait(until: deadline)
         let isAnotherThere = node.remove(waiter, of: loop)
         if Task.isCancelled { return nil }
         // At the deadline, looks once more without waiting.
         mayWait = isWoken
-        // Another loop waits in this one's place: two wait for one event, unless this one's deadline has come.
+        // Another loop waits in this one's place: two loops wait, unless this one's deadline has come.
         if isAnotherThere, isWoken || deadline?.hasCome != true { stop() }
       case .pause: await Task.yield()
       case .over: return nil
@@ -260,7 +261,7 @@ final class StreamIteration {
     }
   }
 
-  /// Runs a notification's handler in the loop's task, and takes the event that it brings.
+  /// Runs a notification's handler in the loop's task, and takes the event that it brings; `nil` if none.
   private nonisolated(nonsending) func take(
     _ content: Notification.Content, _ number: Int
   ) async -> (any Sendable)? {
@@ -288,7 +289,7 @@ final class StreamIteration {
 
   /// Notes that the current task has an event in hand, so that a wait in this task does not wait for that event.
   ///
-  /// The loop is noted once for each task, and again behind the task's other loops, if it has any.
+  /// The loop is noted once for each task; while any task has several loops, at each event, to be its task's latest.
   private func begin() {
     worker.begin()
     let current = HandlerContext.currentTask

@@ -65,7 +65,8 @@ extension Subscribable {
         fileID: fileID, line: line))
   }
 
-  /// Calls a closure with an object and each event, until the object dies or the subscription is cancelled.
+  /// Calls a closure with an object and each event, until the object dies or is unsubscribed, or the subscription is
+  /// cancelled.
   ///
   /// As ``observe(priority:id:mailbox:on:fileID:line:_:)``, but the hub does not keep the object alive. So the closure
   /// must not capture the object, which it is given. Several closures can observe with the same object.
@@ -105,8 +106,8 @@ extension Subscribable {
   ///
   /// The event is the first that is posted from now on, or the oldest that is replayed (`Events(replaying:)`). The
   /// subscription ends when the closure has returned or thrown; cancel the subscription to end it before. Events that
-  /// are posted meanwhile are counted as cancelled. If an interceptor keeps this event from the closure, the closure
-  /// gets none.
+  /// are posted before its end are counted as cancelled. If an interceptor keeps this event from the closure, the
+  /// closure gets none.
   ///
   /// **Isolation.** Works from any thread and from every handler. The closure runs as that of
   /// ``observe(priority:id:mailbox:on:fileID:line:_:)``.
@@ -137,7 +138,7 @@ extension Subscribable {
   }
 }
 
-/// Calls a closure with each event.
+/// The subscriber that calls a closure with each event.
 final class EventObserver<Event: Sendable>: EventReceiver, NamedSubscriber {
   static var name: String { "a closure" }
 
@@ -157,7 +158,7 @@ final class EventObserver<Event: Sendable>: EventReceiver, NamedSubscriber {
   }
 }
 
-/// Calls a closure with each event and an object.
+/// The subscriber that calls a closure with an object, its owner, and each event.
 ///
 /// `@unchecked Sendable` is inherited: all properties are constants.
 final class OwnedObserver<Owner: AnyObject & Sendable, Event: Sendable>: BoundSubscriber,
@@ -191,7 +192,7 @@ final class OwnedObserver<Owner: AnyObject & Sendable, Event: Sendable>: BoundSu
 ///
 /// The observer retains its subscription, and the subscription the observer until the subscription ends.
 extension SetOnce where Object == SubscriptionNode {
-  /// Whether the closure may be called: not if the subscription has ended.
+  /// Whether the closure may be called: not if the subscription has ended, unless it was replaced.
   fileprivate var mayCall: Bool { load()?.mayHandle ?? true }
 
   /// Notes that the closure was not called; does nothing if another subscriber's handler called the observer directly.

@@ -1,8 +1,8 @@
 extension DelegateHub.Statistics {
   /// The counts of one subscriber.
   ///
-  /// The texts of ``subscriber`` and ``site`` are made each time you read them, with the id's own `description`: the
-  /// numbers alone cost nothing more. This value keeps the id that was given to `subscribe` in memory, but not a
+  /// The texts of ``subscriber`` and ``site`` are made each time you read them, with the id's own `description`:
+  /// reading only numbers makes none. This value keeps the id that was given to `subscribe` in memory, but not a
   /// subscriber whose subscription has ended.
   public struct SubscriberStatistics: Sendable, Hashable {
     let id: Identity?
@@ -14,11 +14,11 @@ extension DelegateHub.Statistics {
     public let subscription: DelegateHub.Subscription
     /// How many of the subscriber's handlers are running, those of votes included.
     public let running: Int
-    /// What became of the notifications addressed to it.
+    /// What became of the notifications addressed to the subscriber.
     public let counts: Counts
-    /// What became of the questions that it was asked.
+    /// What became of the questions that the subscriber was asked.
     public let questions: Questions
-    /// How many notifications wait for it, apart from those that are being handled.
+    /// How many notifications wait for the subscriber, apart from one that is being handled.
     public var waiting: Int { counts.waiting }
   }
 
@@ -26,9 +26,9 @@ extension DelegateHub.Statistics {
   public struct ProtocolStatistics: Sendable {
     /// The protocol's name.
     public let name: String
-    /// How many notifications were posted while anybody was subscribed, or kept for a replay.
+    /// How many notifications were posted while anybody was subscribed, or were kept for a replay.
     public let posted: Int
-    /// The sum over these notifications of the subscribers that each was addressed to.
+    /// The sum over all notifications of the number of subscribers that each was addressed to.
     public let addressed: Int
     /// What became of the notifications, including those of former subscribers.
     public let counts: Counts
@@ -40,13 +40,13 @@ extension DelegateHub.Statistics {
 }
 
 extension DelegateHub.Statistics: CustomStringConvertible {
-  /// How many notifications were posted while anybody was subscribed, or kept for a replay.
+  /// How many notifications were posted while anybody was subscribed, or were kept for a replay.
   public var posted: Int { protocols.reduce(0) { $0 + $1.posted } }
-  /// The sum over these notifications of the subscribers that each was addressed to.
+  /// The sum over all notifications of the number of subscribers that each was addressed to.
   public var addressed: Int { protocols.reduce(0) { $0 + $1.addressed } }
-  /// What became of the notifications.
+  /// What became of all protocols' notifications.
   public var counts: Counts { protocols.reduce(into: Counts()) { $0 += $1.counts } }
-  /// What became of the questions.
+  /// What became of all protocols' questions.
   public var questions: Questions { protocols.reduce(into: Questions()) { $0 += $1.questions } }
 
   /// A line for each protocol that was called, and below it one for each subscriber.
@@ -90,8 +90,8 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
 
   /// The counts of a subscription that has work left; `nil` if nothing is left.
   init?(leftOf node: SubscriptionNode) {
-    // This runs at a deadline: what exceeds a limit is counted as dropped, and stays, because releasing it would run
-    // user code.
+    // This runs at a deadline: what exceeds the mailbox's limit is counted as dropped, but stays in it, because
+    // releasing it would run user code.
     self.init(
       node,
       counts: node.contents.withLock {
@@ -122,9 +122,9 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
     let overview = topic.overview()
     let all = overview.nodes.map { DelegateHub.Statistics.SubscriberStatistics($0) }
     var counts = all.reduce(into: overview.counts) { $0 += $1.counts }
-    // Read last, so that the totals include all that is handled or in hand; the rest waits.
+    // `addressed` is read last, so that it includes all that is handled or in hand; the rest waits.
     let (posted, addressed) = topic.state.withLock { ($0.posted, $0.addressed) }
-    // Cleared first, because `counts.addressed` is a sum that includes it.
+    // `waiting` is subtracted, because `counts.addressed` is a sum that includes it.
     counts.waiting = max(0, addressed - (counts.addressed - counts.waiting))
     self.init(
       name: topic.name, posted: posted, addressed: counts.addressed, counts: counts,
@@ -141,6 +141,6 @@ extension DelegateHub.Subscription {
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
-  /// - Complexity: O(1), apart from what its mailbox has yet to drop.
+  /// - Complexity: O(1), and O(*n*) in the *n* notifications beyond the mailbox's limit, which this call drops.
   public var statistics: DelegateHub.Statistics.SubscriberStatistics { .init(node.present) }
 }
