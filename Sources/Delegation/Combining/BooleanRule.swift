@@ -11,21 +11,20 @@
 /// - Complexity: O(1) time for each response and absentee, O(1) space.
 @frozen
 public struct BooleanRule: Combiner {
-  /// The answer that is counted.
+  /// The answer that is counted: true is "yes".
   @usableFromInline let counted: Bool
-  /// The outcome if enough give that answer.
+  /// The outcome if enough subscribers give the `counted` answer.
   @usableFromInline let outcome: Bool
-  /// The weight of an answer: 2 in a majority, where an absentee lowers `needed` and `tolerated` by half an answer;
-  /// otherwise 1.
+  /// The weight of one answer in `needed` and `tolerated`: 1, but 2 in a majority, where an absentee lowers both by 1.
   @usableFromInline let weight: Int8
   /// Whether the user has named how many have to give the counted answer, as in ``atLeast(_:)``.
   @usableFromInline let namesNumber: Bool
-  // These have 32 bits each, because a vote copies its rule several times.
-  /// The weight of counted answers that is still needed for the outcome.
+  // The numbers have 32 bits, because a vote copies its rule several times.
+  /// The weight of `counted` answers that are still needed for `outcome`.
   @usableFromInline var needed: Int32
-  /// The weight of further other answers and absentees that would put the outcome out of reach.
+  /// How much more weight of other answers and absentees would put `outcome` out of reach.
   @usableFromInline var tolerated: Int32 = 0
-  /// How many more subscribers may fail to answer; below 0, too few can answer.
+  /// How many more subscribers may fail to answer, by `ofAtLeast:`; below 0, too few can answer.
   @usableFromInline var spare: Int32
 
   @inlinable
@@ -46,7 +45,7 @@ public struct BooleanRule: Combiner {
     Int32(truncatingIfNeeded: Swift.min(number, 1 << 29))
   }
 
-  /// Decides if the number of subscribers fixes the outcome.
+  /// Decides if the number of subscribers alone fixes the outcome.
   @inlinable
   public mutating func begin(asking count: Int) -> Bool? {
     let count = Self.clamped(count)
@@ -56,7 +55,7 @@ public struct BooleanRule: Combiner {
     return decision
   }
 
-  /// Decides if the answers that are still to come can no longer change the outcome.
+  /// Counts an answer, and decides if the outcome can change no more.
   @inlinable
   public mutating func receive(_ response: Bool, from position: Int) -> Bool? {
     if response == counted {
@@ -67,7 +66,7 @@ public struct BooleanRule: Combiner {
     return tolerated <= 0 ? !outcome : nil
   }
 
-  /// Decides if the absentee was needed to change the outcome.
+  /// Counts an absentee, and decides if the outcome can change no more.
   @inlinable
   public mutating func receiveNothing(from position: Int) -> Bool? {
     spare &-= 1
@@ -76,7 +75,7 @@ public struct BooleanRule: Combiner {
     return decision
   }
 
-  /// Gives the outcome of what has been received.
+  /// Gives the outcome of the answers received.
   @inlinable
   public mutating func finish() -> Bool { (needed <= (weight > 1 ? tolerated : 0)) == outcome }
 
@@ -88,7 +87,7 @@ public struct BooleanRule: Combiner {
     return spare < 0 ? false : outcome
   }
 
-  /// The number of answers that the rule needs, if `count` subscribers cannot give so many; otherwise 0.
+  /// How many answers the rule needs, if `count` subscribers cannot give so many; otherwise 0.
   ///
   /// Call it only after ``begin(asking:)``.
   func shortage(among count: Int) -> Int {
@@ -96,7 +95,7 @@ public struct BooleanRule: Combiner {
     return spare < 0 ? Int(count &- spare) : namesNumber && needed > count ? Int(needed) : 0
   }
 
-  // A rule with `ofAtLeast:` becomes true only when nobody is outstanding, so `spare` is final by then.
+  // A rule with `ofAtLeast:` becomes true only when no answer is outstanding, so `spare` is final by then.
   @inlinable
   var decision: Bool? {
     if spare < 0 { return false }
@@ -130,7 +129,7 @@ extension Combiner where Self == BooleanRule {
   ///
   /// For votes that have to fail closed: `.unanimous` is true if nobody is there to object.
   ///
-  /// **Nobody to ask:** false, or true for 0.
+  /// **Nobody to ask:** false, or true for quorum 0.
   ///
   /// - Parameter quorum: how many must have answered, the dead and the absent not counted; stops the
   ///   program if below 0.
@@ -153,7 +152,7 @@ extension Combiner where Self == BooleanRule {
 
   /// Is true if at least `quorum` subscribers have answered and none of them says "yes".
   ///
-  /// **Nobody to ask:** false, or true for 0.
+  /// **Nobody to ask:** false, or true for quorum 0.
   ///
   /// - Parameter quorum: how many must have answered, the dead and the absent not counted; stops the
   ///   program if below 0.
@@ -177,7 +176,7 @@ extension Combiner where Self == BooleanRule {
 
   /// Is true if more say "yes" than "no"; a tie is false.
   ///
-  /// Only answers count. An absentee can decide too, because one answer fewer is to come then.
+  /// Only answers count. An absentee can decide too, because it leaves one answer fewer to come.
   ///
   /// **Nobody to ask:** false.
   ///
@@ -185,7 +184,7 @@ extension Combiner where Self == BooleanRule {
   @inlinable
   public static var majority: Self { Self(true, ifSaid: true, weighing: 2) }
 
-  /// Is true if at least `quorum` say "yes".
+  /// Is true if at least `quorum` subscribers say "yes".
   ///
   /// Decides true at the "yes" that reaches the quorum, and false at the "no" or the absentee after which too few
   /// answers are left to reach it. If the quorum is 0, or greater than the number of subscribers, the rule decides

@@ -9,9 +9,9 @@
 /// ``receiveNothing(from:)`` once for each position, in the order in which the responses come; then, if
 /// nothing has decided, ``finish()``. After a decision nothing more is called.
 ///
-/// **Isolation.** The calls are made one at a time, from any thread, under no lock and on no actor, in tasks with the
-/// caller's task-locals and priority. The call that asks returns only after these calls, even past its deadline. So a
-/// combiner must neither block nor release an object whose `deinit` blocks.
+/// **Isolation.** The methods are called one at a time, from any thread, under no lock and on no actor, in tasks with
+/// the caller's task-locals and priority. The call that asks returns only when they have returned, even past its
+/// deadline. So a combiner must neither block nor release an object whose `deinit` blocks.
 ///
 /// ```swift
 /// /// Denies at the second "no"; true with nobody to ask.
@@ -27,10 +27,10 @@
 public protocol Combiner<Response, Outcome>: Sendable {
   /// What one subscriber answers.
   associatedtype Response: Sendable
-  /// What the call returns.
+  /// What the asking call returns.
   associatedtype Outcome: Sendable
 
-  /// Starts the count.
+  /// Learns how many subscribers will be asked.
   ///
   /// The number is an upper bound: it includes subscribers that have died unnoticed, and those that are removed before
   /// their turn. A rule that must know how many there are counts them in ``receive(_:from:)``.
@@ -74,7 +74,7 @@ extension Combiner {
   public mutating func receiveNothing(from position: Int) -> Outcome? { nil }
 }
 
-/// Takes the first response that has a value, from any subscriber; ``Combiner/first()`` makes one.
+/// A rule that takes the first response that has a value; ``Combiner/first()`` makes one.
 ///
 /// All subscribers are asked side by side. The outcome is `nil` if no response has a value.
 ///
@@ -98,7 +98,7 @@ public struct First<Response: Sendable, Value: Sendable>: Combiner {
     value(response).map(Optional.some)
   }
 
-  /// Gives `nil`: nobody had a value.
+  /// Gives `nil`: no response had a value.
   @inlinable
   public mutating func finish() -> Value? { nil }
 }
@@ -138,7 +138,7 @@ extension Combiner {
   public static func firstNonNil<R>() -> Self where Self == First<R?, R> { Self { $0 } }
 }
 
-/// Combines the responses with a function, as `reduce` does with the elements of a sequence.
+/// A rule that combines the responses with a function, as `reduce` does with the elements of a sequence.
 ///
 /// Responses are combined in the order of the subscriptions, whatever the order in which they come. So the function
 /// need not be commutative, and a floating-point sum is the same each time. Absentees are skipped. The outcome is
@@ -156,12 +156,12 @@ extension Combiner {
 ///   for *k* responses that come before their turn.
 @frozen
 public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
-  /// The outcome of all positions before `next`.
+  /// The combined responses of all positions before `next`.
   @usableFromInline var outcome: Outcome
   @usableFromInline let combine: @Sendable (inout Outcome, Response) -> Void
-  /// The first position that is outstanding.
+  /// The first position whose response or absence is outstanding.
   @usableFromInline var next = 0
-  /// The responses that came early, by position; `nil` for an absentee.
+  /// The responses that came before their turn, by position; `nil` for an absentee.
   @usableFromInline var early: [Int: Response?] = [:]
 
   /// Makes a rule from a value to start with and a function.
@@ -184,14 +184,14 @@ public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
   @inlinable
   public mutating func begin(asking count: Int) -> Outcome? { count == 0 ? outcome : nil }
 
-  /// Combines the response in its turn.
+  /// Combines the response after those of all earlier positions.
   @inlinable
   public mutating func receive(_ response: Response, from position: Int) -> Outcome? {
     put(response, at: position)
     return nil
   }
 
-  /// Skips the absentee.
+  /// Puts `nil` in the absentee's place.
   @inlinable
   public mutating func receiveNothing(from position: Int) -> Outcome? {
     put(nil, at: position)
@@ -202,7 +202,7 @@ public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
   @inlinable
   public mutating func finish() -> Outcome { outcome }
 
-  /// Takes a response, or `nil` for an absentee, and combines all whose turn has come.
+  /// Takes a response, or `nil` for an absentee, and combines all responses whose turn has come.
   @inlinable
   mutating func put(_ response: Response?, at position: Int) {
     guard position == next else {

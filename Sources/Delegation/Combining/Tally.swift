@@ -1,10 +1,10 @@
-/// The count of one question: how many answers are outstanding, and what is decided.
+/// The combiner of one question's answers, and how many answers are outstanding.
 @frozen @usableFromInline
 struct Tally<C: Combiner, Failure: Error>: Tallying {
   @usableFromInline typealias Event = Answer<C.Response, Failure>
   @usableFromInline typealias Decision = Result<C.Outcome, Failure>
 
-  /// `nil` after the decision.
+  /// Combines the answers; `nil` after the decision.
   @usableFromInline var combiner: C?
   @usableFromInline var outstanding: Int
   /// Which positions are outstanding; `nil` if the question has no deadline.
@@ -20,7 +20,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
     isOutstanding = hasDeadline ? Array(repeating: true, count: count) : nil
   }
 
-  /// Starts the count.
+  /// Tells the combiner how many subscribers will be asked.
   ///
   /// - Returns: the outcome if nobody need be asked.
   @inlinable
@@ -47,7 +47,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
     return outstanding == 0 ? finish() : nil
   }
 
-  /// Passes on a response that counts in place of an answer; only a ``BooleanRule`` tells it from an answer.
+  /// Passes the combiner a response that counts in place of an answer; only a ``BooleanRule`` tells it from an answer.
   @inlinable @inline(never)
   mutating func receive(substitute response: C.Response, from position: Int) -> C.Outcome? {
     guard var rule = combiner as? BooleanRule, let response = response as? Bool else {
@@ -66,7 +66,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
   @inlinable
   mutating func expire(counting absence: (Int) -> Event) -> Decision {
     let late = outstanding
-    // The handlers of late subscribers still run, so these subscribers stay outstanding.
+    // The handlers of late subscribers still run, so their answers stay outstanding.
     defer { outstanding = late }
     let positions = (isOutstanding ?? []).enumerated().filter { $0.element }
     for (position, answer) in positions.map({ ($0.offset, absence($0.offset)) }) {
@@ -96,7 +96,6 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
 /// What one subscriber contributes to a question.
 @usableFromInline
 enum Answer<Response: Sendable, Failure: Error>: Sendable {
-  /// The subscriber answered.
   case response(Response)
   /// The subscriber threw or is late, and this response is counted in its place.
   case substitute(Response)
@@ -124,7 +123,7 @@ extension DelegateHub {
 
     @inlinable init(substitute: Response?) { self.substitute = substitute }
 
-    /// The combiner learns that the subscriber is absent, as if it were not there.
+    /// The combiner learns that the subscriber is absent, like one that has died.
     @inlinable public static var abstains: Self { Self(substitute: nil) }
 
     /// The combiner is given a response instead of the subscriber's.

@@ -1,30 +1,30 @@
 /// How far one subscription is in its protocol's chain of notifications, and what became of those before.
 ///
-/// At most one worker *attends* a mailbox at a time: it takes a notification, runs the handler outside
-/// the lock, reports the result and takes the next. A worker that finds a mailbox attended sets
-/// ``Flags/recheck`` and goes on to other subscriptions; the attending worker then looks again. So the
-/// subscriber handles one notification at a time, in the chain's order, and no worker waits for another.
+/// At most one worker *attends* a mailbox at a time: it takes a notification, runs the handler outside the lock,
+/// reports the result and takes the next. A worker that finds a mailbox attended sets ``Flags/recheck`` and goes on to
+/// other subscriptions. When the attending worker leaves and something is pending, it requests another worker.
 ///
 /// Invariant: some worker will see each notification that is posted and not taken: the attending worker (`recheck` is
-/// set, or its budget is not used up), a worker of the delivery that the post requested, or one of the executor's
-/// delivery in which the mailbox is *queued*. For notifications that were taken over or are replayed, a worker is
-/// requested at once. For a mailbox that *follows* a replaced one, a worker is requested when the replaced one's worker
-/// has left or its subscription is cancelled.
+/// set, or its budget is not used up), a worker of the delivery that the post requested, or, if the mailbox is
+/// *queued*, a worker of its executor's delivery, or its stream's loop. For notifications that were taken over or are
+/// replayed, a worker is requested at once. For a mailbox that *follows* a replaced one, a worker is requested when the
+/// replaced one's worker has left or the replaced subscription is cancelled.
 ///
-/// The parameter `published` is the number of notifications that had been posted while the subscription was open. It is
-/// `nil` once the termination has begun: then no worker takes more, because a replacement may take over what is left.
+/// An optional parameter `published` is how many notifications the topic has had, up to the mailbox's `end`. It is
+/// `nil` once the subscription's termination has begun: then no worker takes more, because a replacement may take over
+/// what is left.
 struct Mailbox: Sendable {
-  /// The first notification of the chain that was not taken, or the placeholder; `nil` after termination.
+  /// The chain's first notification that is not taken or dropped, or the placeholder; `nil` after termination.
   var next: Notification?
   /// The number of `next`; it does not change after termination.
   var position: Int
   /// `position - start` is how many notifications were addressed to the subscription and are not pending.
   ///
-  /// At first `start` is the number at which the subscription begins. A termination lowers it by what was pending, a
-  /// question to a stream by one.
+  /// At first `start` is the number of the subscription's first notification. A termination lowers it by how many are
+  /// pending, a question to a stream by one.
   var start: Int
-  /// How many notifications had been posted when the subscription began: no poster waits here for earlier, replayed
-  /// ones.
+  /// How many notifications had been posted when the subscription began; no poster waits here for earlier ones, which
+  /// are replayed.
   ///
   /// A replacement takes this number over.
   var joined: Int
@@ -32,9 +32,9 @@ struct Mailbox: Sendable {
   private var failed = 0
   private var passedOver = 0
   private var dropped = 0
-  /// How many of `dropped` have been reported.
+  /// How many of `dropped` need no report any more.
   private var reported = 0
-  /// How many notifications may wait.
+  /// How many notifications may wait at most.
   let limit: Int
   /// The number of the first notification that will not be handled, because the subscription ends before it.
   var end: Int
@@ -50,19 +50,19 @@ struct Mailbox: Sendable {
 
   var isHandling: Bool { inHand >= 0 }
 
-  /// Whether the subscription's end is set.
+  /// Whether `end` is set: the subscription ends at that notification.
   var isFinishing: Bool { end != .max }
 
-  /// Whether the end is reached, and nothing is in hand.
+  /// Whether no notification before `end` waits, and none is in hand.
   var isOver: Bool { position >= end && !isHandling }
 
-  /// Whether the mailbox has ended: what was pending was discarded or handed over.
+  /// Whether the mailbox was terminated: what was pending was discarded, or handed over to a replacement.
   var hasEnded: Bool { termination != nil && next == nil }
 
   /// Makes a mailbox for a notification of the chain and all later ones.
   ///
   /// - Parameters:
-  ///   - placeholder: the first notification, or the chain's empty end.
+  ///   - placeholder: the first notification, or the chain's placeholder.
   ///   - number: the notification's number.
   ///   - policy: what to do when notifications come faster than they are handled.
   init(at placeholder: Notification, number: Int, policy: DelegateHub.MailboxPolicy = .unbounded) {
@@ -74,15 +74,15 @@ struct Mailbox: Sendable {
 
   // MARK: Attending
 
-  /// How many notifications a worker handles in a row: with more, the worker would keep a thread, an event loop or a
-  /// queue from other work for too long.
+  /// How many notifications a worker handles in a row: more would keep a thread, an event loop or a queue from other
+  /// work for too long.
   static let mostHandledAtOnce = 256
 
-  /// Begins to attend the mailbox, or queues it for a delivery, if a notification is pending and the mailbox is not
-  /// ``Flags/occupied``.
+  /// Sets a flag, to attend the mailbox or queue it, if a notification is pending; if the mailbox is
+  /// ``Flags/occupied``, sets only ``Flags/recheck``.
   ///
   /// - Parameters:
-  ///   - published: how many notifications had been posted while the subscription was open.
+  ///   - published: how many notifications the topic has had, up to `end`.
   ///   - flag: `attended` or `queued`.
   /// - Returns: whether the flag was set; a worker that attends goes on with ``proceed(published:taking:)``.
   mutating func attend(published: Int?, as flag: Flags = .attended) -> Bool {
@@ -96,7 +96,7 @@ struct Mailbox: Sendable {
     return true
   }
 
-  /// Takes the first notification, for a worker that begins to attend.
+  /// Takes the first pending notification, for a worker that begins to attend; leaves if there is none.
   ///
   /// - Parameters:
   ///   - published: as for ``attend(published:as:)``.
@@ -104,14 +104,13 @@ struct Mailbox: Sendable {
   /// - Returns: what the attending worker does next.
   mutating func proceed(published: Int?, taking most: Int = mostHandledAtOnce) -> Step {
     guard termination == nil, let published, published > position else { return leave() }
-    // The delivery that brought this worker comes here only once: for what is beyond `most`, the flag has this worker
-    // request another one when it leaves.
+    // A delivery comes to a mailbox once: if more than `most` wait, `recheck` has the leaving worker request another.
     if published - position > most { flags.insert(.recheck) } else { flags.remove(.recheck) }
     budget = Int32(min(most, published - position))
     return take().map(Step.handle) ?? leave()
   }
 
-  /// Reports what became of the notification that was taken.
+  /// Counts what became of the notification in hand, and takes the next one or leaves.
   ///
   /// - Parameters:
   ///   - fate: what became of the notification.
@@ -124,12 +123,12 @@ struct Mailbox: Sendable {
     case .handled: handled += 1
     case .failed: failed += 1
     case .passedOver, .notAddressed: passedOver += 1
-    // Not counted: `account` derives the number from the others.
+    // Not counted: `account` derives the expired ones from the other numbers.
     case .expired: break
     }
     guard termination == nil, let published, published > position else { return leave() }
     if budget > 0, let content = take() { return .handle(content) }
-    // Without `recheck`, the delivery of what was posted since has yet to come to this mailbox.
+    // Without `recheck`, a delivery of what is pending has yet to come to this mailbox.
     return leave(as: flags.contains(.recheck) ? .more : .done, isCaughtUp: false)
   }
 
@@ -145,10 +144,10 @@ struct Mailbox: Sendable {
     return isOver ? .over : step
   }
 
-  /// Takes the next notification out of the chain.
+  /// Puts the next notification in hand.
   ///
-  /// Its last reference may be released here, under the lock. No user's `deinit` can run then, because the content is
-  /// returned, and `next` retains the notification after it.
+  /// The notification's last reference may be released here, under the lock. No user's `deinit` can run then, because
+  /// the content is returned, and `next` retains the notification after it.
   private mutating func take() -> Notification.Content? {
     budget -= 1
     inHand = position
@@ -162,19 +161,19 @@ struct Mailbox: Sendable {
 
   // MARK: Dropping
 
-  /// How many notifications are dropped in one section of the lock.
+  /// At most so many notifications are dropped in one section of the lock.
   static let mostDroppedAtOnce = 4096
 
-  /// Whether more wait than the limit allows, or the end is reached, beyond which some may wait.
+  /// Whether something may have to be dropped: more notifications wait than `limit` allows, or `end` is reached.
   @inline(__always)
   func mustDrop(published: Int?) -> Bool {
     guard let published else { return false }
     return published - position > limit || position >= end
   }
 
-  /// Drops the oldest notifications while more wait than the limit allows, by going on in the chain.
+  /// Drops the oldest notifications, if more wait than `limit` allows.
   ///
-  /// - Returns: what was dropped, if anything. If ``mostDroppedAtOnce`` were dropped, there may be more.
+  /// - Returns: what was dropped, if anything. If ``mostDroppedAtOnce`` were, there may be more to drop.
   mutating func dropOldest(published: Int?) -> Remains? {
     guard let published, published - position > limit, termination == nil else { return nil }
     let count = min(published - position - limit, Self.mostDroppedAtOnce)
@@ -190,7 +189,8 @@ struct Mailbox: Sendable {
     return remains
   }
 
-  /// Once the end is reached, cancels what waits beyond it: what exceeds the limit, or all with ``Flags/endsForGood``.
+  /// Cancels the notifications from `end` on that exceed `limit`, or all with ``Flags/endsForGood``; `end` moves past
+  /// them.
   ///
   /// - Returns: as ``dropOldest(published:)``.
   mutating func dropBeyondEnd(published: Int) -> Remains? {
@@ -200,7 +200,7 @@ struct Mailbox: Sendable {
     return skip(min(count, Self.mostDroppedAtOnce))
   }
 
-  /// How many were dropped since the last report, if another report is due; otherwise 0.
+  /// Takes the number of drops since the last report, to report it; 0 if no report is due.
   ///
   /// A mailbox with a limit of 1 is meant to drop, and reports nothing.
   mutating func takeUnreportedDrops() -> Int {
@@ -211,10 +211,10 @@ struct Mailbox: Sendable {
 
   // MARK: Ending
 
-  /// Sets the end: only what was posted before `number`, or was taken already, is for the subscription.
+  /// Sets `end`, unless it is earlier: the subscription gets what was posted before `number`, or was taken already.
   mutating func finish(at number: Int) { end = min(end, max(number, position)) }
 
-  /// Takes over what is pending in a replaced subscription's mailbox, which ends.
+  /// Takes over what is pending in a replaced subscription's mailbox, and terminates that mailbox.
   ///
   /// If the replaced mailbox is attended, or follows another, the new one *follows*: see ``Flags/following``.
   mutating func takeOver(from former: inout Mailbox) {
@@ -234,7 +234,7 @@ struct Mailbox: Sendable {
   /// - Parameters:
   ///   - number: how many notifications had been posted when the termination began.
   ///   - reason: why the subscription was terminated.
-  /// - Returns: what was pending.
+  /// - Returns: what was pending; `nil` if terminated before.
   mutating func terminate(at number: Int, as reason: Termination) -> Remains? {
     guard termination == nil else { return nil }
     termination = reason
@@ -245,14 +245,14 @@ struct Mailbox: Sendable {
 
   // MARK: Looking in
 
-  /// Whether a notification waits here or is in hand, and is not a replayed one.
+  /// Whether the notification with a number waits here or is in hand; false for a replayed one.
   func hasPending(_ number: Int) -> Bool {
     number >= joined && (number == inHand || !hasEnded && number >= position)
   }
 
-  /// The account of this subscription.
+  /// The account of this subscription's notifications.
   ///
-  /// - Parameter published: how many notifications have been posted, or had been at the termination.
+  /// - Parameter published: how many notifications have been posted; without effect after termination.
   /// - Returns: the account.
   func account(published: Int) -> Account {
     var account = Account(
@@ -269,7 +269,7 @@ struct Mailbox: Sendable {
 /// Why a subscription ends.
 @usableFromInline
 enum Termination: Sendable {
-  /// The user cancelled or unsubscribed, or the hub was released.
+  /// The subscription was cancelled or replaced, its set `end` came, or the hub was released.
   case cancelled
   /// The subscriber died.
   case expired
@@ -280,10 +280,10 @@ extension Mailbox {
   struct Remains: Sendable {
     private(set) var first: Notification?
     let count: Int
-    /// How many of these notifications, at the beginning, are replayed: their receipts do not count the subscription.
+    /// How many of these notifications, from the first on, are replayed: their receipts do not count the subscription.
     let exempt: Int
 
-    /// Notes in the receipts of the first notifications that the subscriber does not handle them.
+    /// Notes in the first notifications' receipts that the subscriber does not handle them.
     ///
     /// - Parameters:
     ///   - most: how many notifications to look at.
@@ -303,22 +303,22 @@ extension Mailbox {
     }
   }
 
-  /// What a worker does next.
+  /// What a worker does next at a mailbox.
   enum Step: Sendable {
     /// Run this notification's handler, then report with ``advance(after:published:)``.
     case handle(Notification.Content)
-    /// Add the subscription to the delivery of its executor.
+    /// Add the subscription to a delivery on its executor.
     case elsewhere
-    /// The mailbox is no longer attended; request another worker for what is pending, because workers that passed by
-    /// rely on that.
+    /// Request another worker for what is pending: this one has left the mailbox, and workers that passed by rely on
+    /// that.
     case more
-    /// The mailbox follows a replaced one, which is still attended.
+    /// Leave the mailbox alone: it follows a replaced one, whose worker has not left.
     case later
-    /// Nothing is left; the mailbox is no longer attended.
+    /// Nothing: this worker has left the mailbox, or has not attended it.
     case done
-    /// Something is pending for a stream: resume its loop, if that waits.
+    /// Resume the waiter of a stream's loop, if any: an event is pending.
     case wake(Waiter?)
-    /// The end is reached; the mailbox is no longer attended.
+    /// Terminate the subscription: its set `end` is reached, and the worker has left.
     case over
   }
 
@@ -327,22 +327,23 @@ extension Mailbox {
 
     /// A worker attends: it runs a handler or is about to take a notification; or a stream's loop has an event in hand.
     static let attended = Flags(rawValue: 1)
-    /// The mailbox must be looked at again: another worker found it occupied, or the attending one does not take all.
+    /// The mailbox must be looked at again: another worker found it occupied, or the attending one will leave some.
     static let recheck = Flags(rawValue: 2)
-    /// No worker may begin before the worker of the replaced mailbox has left, or its subscription was cancelled.
+    /// No worker may attend this mailbox before the replaced one's worker has left, or the replaced subscription is
+    /// cancelled.
     static let following = Flags(rawValue: 4)
     /// The replacement's mailbox follows this one: the thread that removes this flag lets the replacement begin.
     static let followed = Flags(rawValue: 64)
-    /// What is posted after the end is cancelled, and does not wait for a replacement.
+    /// Notifications from `end` on are cancelled; without this flag, they wait for a replacement.
     static let endsForGood = Flags(rawValue: 128)
     /// The mailbox waits for its executor's delivery, or for its stream's loop, and counts as a worker of the hub.
     static let queued = Flags(rawValue: 8)
-    /// The mailbox has dropped something since it last had nothing pending.
+    /// The mailbox has dropped something since a worker last found nothing pending.
     static let dropping = Flags(rawValue: 16)
     /// The mailbox has begun to drop, and that has not been reported.
     static let unreported = Flags(rawValue: 32)
 
-    /// With any of these, no worker may begin.
+    /// With any of these flags, no worker may begin to attend.
     static let occupied: Flags = [.attended, .queued, .following]
   }
 }

@@ -4,38 +4,37 @@ internal import Synchronization
 ///
 /// The notifications of a protocol form a chain that ends in an empty placeholder. Posting fills the placeholder and
 /// appends a new one. Each subscription keeps a reference to the first notification that it has not taken, or to the
-/// placeholder. So a notification is stored once for all subscriptions, a slow subscription costs the others nothing,
-/// and when the last subscription moves on, the notification and its handler's captures are released.
+/// placeholder. So a slow subscription costs the others nothing, and when the last one moves on, the notification and
+/// its handler's captures are released.
 ///
-/// A subscription *passes* a notification once: when the handler has returned or thrown, or when the notification is
-/// dropped or discarded.
+/// A subscription *passes* a notification once: when the handler has returned or thrown, or the notification is passed
+/// over, dropped or discarded.
 ///
 /// `@unchecked Sendable`: `content` and `next` are written once, under the topic's lock and before the
 /// topic's `published` counts the notification. They are read only after a load of `published` that
 /// includes the notification, or by the last owner.
 @usableFromInline
 final class Notification: @unchecked Sendable {
-  /// What became of a notification that a subscription has taken.
+  /// What became of a notification at one subscription.
   @usableFromInline
   enum Fate: Sendable {
-    /// The handler returned.
     case handled
     /// The handler threw.
     case failed
-    /// The handler was not called: an interceptor did not call it.
+    /// An interceptor did not call the handler.
     case passedOver
-    /// The handler was not called: the subscriber does not conform to a further protocol that the call names.
+    /// The subscriber was not called: it does not conform to a further protocol that the call names.
     case notAddressed
-    /// The handler was not called: the subscriber was found dead, or its subscription has ended.
+    /// The subscriber was not called: it was found dead, its subscription has ended, or the notification was dropped.
     case expired
   }
 
-  /// The closure that is called with each subscriber.
+  /// The closure that a notification calls with each subscriber.
   @usableFromInline
   enum Handler: Sendable {
     case synchronous(Synchronous)
     case asynchronous(Asynchronous)
-    /// A handler with task-locals of the poster bound around it; indirect, because few notifications have any.
+    /// A handler with task-locals of the poster bound around it; indirect, because few notifications have task-locals.
     indirect case bound(Handler, in: TaskLocalPropagation.Context)
   }
 
@@ -47,7 +46,7 @@ final class Notification: @unchecked Sendable {
   typealias Asynchronous =
     nonisolated(nonsending) @Sendable (borrowing WeakReference) async throws -> Fate
 
-  /// What a notification carries.
+  /// A notification's handler and receipt.
   struct Content: Sendable {
     var handler: Handler
     /// Counts the subscriptions that have yet to pass the notification; `nil` if no caller waits for that.
@@ -103,16 +102,16 @@ extension Notification.Handler {
   }
 }
 
-/// What becomes of a notification, for the `notifyAndWait` that waits for it.
+/// The counts of what became of one notification, for its `notifyAndWait`.
 @usableFromInline
 final class Receipt: Sendable {
-  /// Where the notification was posted: the numbers of topic and notification, and how many receipts the topic had
-  /// before.
+  /// Where a receipt's notification was posted: the topic's number, the notification's, and how many receipts the topic
+  /// had had before.
   typealias Position = (topic: Int, number: Int, order: Int)
 
-  /// Set once, by ``open(at:addressees:)``; `nil` if the notification was posted to nobody.
+  /// Set once, by ``open(at:addressees:)``; `nil` if nothing was posted, because nobody was subscribed.
   private let postedAt = Lock<Position?>(nil)
-  /// Whether a subscriber conforms to the further protocols; `nil` if there are none.
+  /// Whether a subscriber conforms to the call's further protocols; `nil` if there are none.
   private let admits: RecipientFilter?
   /// How many subscriptions have yet to pass the notification.
   let outstanding = AwaitedCount()
@@ -176,7 +175,7 @@ struct ReceiptQueue: Sendable {
   private var entries: [Entry] = []
   /// How many receipts were ever added.
   private(set) var total = 0
-  /// How many calls have returned since the last batch was removed.
+  /// How many calls of `notifyAndWait` have returned since receipts were last removed.
   private var returned = 0
 
   var count: Int { entries.count }
@@ -186,8 +185,8 @@ struct ReceiptQueue: Sendable {
     total += 1
   }
 
-  /// Notes that a call that has posted a receipt has returned; after many, removes the receipts that all subscriptions
-  /// have passed.
+  /// Notes that a `notifyAndWait` has returned; after many of them, removes the receipts that all subscriptions have
+  /// passed.
   ///
   /// - Returns: what to release outside the lock.
   /// - Complexity: O(1), amortised.
@@ -199,11 +198,11 @@ struct ReceiptQueue: Sendable {
     return entries
   }
 
-  /// The receipt with a number; `nil` if there is none, or all subscriptions have passed it.
+  /// The receipt whose position has a number; `nil` if there is none, or all subscriptions have passed it.
   ///
   /// - Parameters:
   ///   - number: the number.
-  ///   - key: gives the number of a position; the numbers grow from each receipt to the next.
+  ///   - key: which number of a position is meant; it grows from each receipt to the next.
   /// - Returns: the receipt.
   /// - Complexity: O(log *n*) in the number of receipts.
   func find(_ number: Int, by key: (Receipt.Position) -> Int) -> Receipt? {

@@ -7,9 +7,10 @@ extension DelegateHub {
   /// exception). What is posted to nobody counts nowhere. For questions and `forEach`,
   /// `answered + failed + late + abandoned + answering` is `asked`, the sum over all questions of the number of
   /// subscribers that each was put to. A subscriber that turns out to be gone, or that an interceptor does not call,
-  /// may be in `asked` and `answering` for a moment: so these two may fall, while the other four only grow.
+  /// may be in `asked` and `answering` for a moment. So `asked` may fall, while `answered`, `failed`, `late` and
+  /// `abandoned` only grow.
   public struct Statistics: Sendable {
-    /// How many notifications ended in which way.
+    /// How many notifications wait, are being handled, or ended in which way.
     public struct Counts: Sendable, Hashable {
       /// Notifications whose handlers returned.
       public internal(set) var handled = 0
@@ -19,21 +20,21 @@ extension DelegateHub {
       public internal(set) var expired = 0
       /// Notifications that a full mailbox dropped.
       public internal(set) var dropped = 0
-      /// Notifications not handled before the subscription was ended.
+      /// Notifications not handled before a living subscriber's subscription ended.
       public internal(set) var cancelled = 0
       /// Notifications whose handler an interceptor did not call, or that name a further protocol to which the
       /// subscriber does not conform.
       ///
-      /// See ``DelegateHub/Interceptor`` and ``Delegates/conforming(to:)``. These wait for their turn, and count
-      /// towards a mailbox's limit. A question or `forEach` that comes to an ``EventStream`` is counted here as well,
-      /// and as addressed.
+      /// See ``DelegateHub/Interceptor`` and ``Delegates/conforming(to:)``. Such notifications wait for their turn, and
+      /// count towards a mailbox's limit. A question or `forEach` that comes to an ``EventStream`` is counted here as
+      /// well, and as addressed.
       public internal(set) var passedOver = 0
-      /// Notifications that wait.
+      /// Notifications that wait for their turn.
       public internal(set) var waiting = 0
       /// Notifications that are being handled.
       public internal(set) var handling = 0
 
-      /// The sum: how many were addressed.
+      /// The sum of the counts: all addressed notifications.
       public var addressed: Int {
         handled + failed + expired + dropped + cancelled + passedOver + waiting + handling
       }
@@ -50,7 +51,7 @@ extension DelegateHub {
       }
     }
 
-    /// How many questions ended in which way.
+    /// How many questions are being answered, or have ended in which way.
     ///
     /// A question counts once for each subscriber that it is put to: not for a subscriber that is gone or does not
     /// conform, nor for one whose turn never comes, because the outcome is decided before.
@@ -72,7 +73,7 @@ extension DelegateHub {
       /// Questions that are being answered.
       public internal(set) var answering = 0
 
-      /// The sum: how many were asked.
+      /// The sum of the counts: all questions asked.
       public var asked: Int { answered + failed + late + abandoned + answering }
 
       static func += (questions: inout Self, other: Self) {

@@ -3,7 +3,7 @@ internal import Synchronization
 /// A count, and the tasks that wait for it to fall.
 ///
 /// A waiter *excuses* the handlers that cannot end before the waiter's task goes on: it is resumed when no other
-/// handlers are counted. A fall that resumes nobody costs two atomic operations, however many tasks wait.
+/// handlers are counted. A fall to a count above `limit` costs two atomic operations, however many tasks wait.
 ///
 /// Invariant: `limit` is `waiters.limit`, and is written under the lock of `waiters`. A waiter sets the limit before it
 /// reads the count; a fall lowers the count before it reads the limit. So the waiter or the fall sees the other.
@@ -32,7 +32,7 @@ struct AwaitedCount: ~Copyable, Sendable {
       waiters.apply(change)
       limit.store(waiters.limit, ordering: .sequentiallyConsistent)
       let fulfilled = waiters.takeFulfilled { value }
-      // The limit is lower if waiters were taken out.
+      // `takeFulfilled` may have lowered it.
       limit.store(waiters.limit, ordering: .sequentiallyConsistent)
       return fulfilled
     }
@@ -48,7 +48,7 @@ struct WaitList: Sendable {
   enum Change {
     case add(Waiter)
     case remove(Waiter)
-    /// Counts the excused handlers again.
+    /// Counts the waiters' excused handlers again.
     case recount
   }
 
@@ -56,7 +56,7 @@ struct WaitList: Sendable {
 
   private var waiters: [Entry] = []
 
-  /// No lower than any waiter's limit; -1 if nobody waits.
+  /// The waiters' highest limit, or more; -1 if nobody waits.
   private(set) var limit = -1
 
   var isEmpty: Bool { waiters.isEmpty }
@@ -77,7 +77,7 @@ struct WaitList: Sendable {
     }
   }
 
-  /// Counts the excused handlers again, once for all waiters of one kind.
+  /// Counts the waiters' excused handlers again, once for each kind of waiter.
   private mutating func recount() {
     var counts: [Int: Int] = [:]
     limit = -1
@@ -92,12 +92,12 @@ struct WaitList: Sendable {
 
   /// Takes out the waiters that need not wait any longer.
   ///
-  /// The count is read before and after the excused handlers are counted. Meanwhile an excused handler may end: only
-  /// the first reading still has it. Or a handler may begin and wait: only the second has it. With the higher reading a
-  /// wait may be too long, never too short; the end of the one handler, or the wait of the other, has the waiters
-  /// checked again.
+  /// The count is read before and after the excused handlers are counted; the higher reading is taken. Between the
+  /// readings an excused handler may end, which only the first one includes, or a handler may begin and wait, which
+  /// only the second one includes. So a wait may be too long, never too short: that handler's end or wait has the
+  /// waiters checked again.
   ///
-  /// - Complexity: O(1) if the count is above the limit, else O(*n*) in the number of waiters.
+  /// - Complexity: O(1) if the count is above `limit`, else O(*n*) in the number of waiters.
   mutating func takeFulfilled(at value: () -> Int) -> [Entry] {
     let before = value()
     guard before <= limit else { return [] }
@@ -116,10 +116,10 @@ struct WaitList: Sendable {
 ///
 /// Invariant: the task is resumed once, with the first outcome. An outcome that comes before the task waits is kept.
 final class Waiter: Sendable {
-  /// Unsafe, because the layout of a checked continuation is looked up at each access.
+  /// An unsafe continuation, because the layout of a checked one is looked up at each access.
   private let state = Lock(
     (outcome: Bool?.none, continuation: UnsafeContinuation<Bool, Never>?.none))
-  /// Counts what the wait leaves out now; `nil` if it never leaves out anything.
+  /// Counts the handlers or subscriptions that the wait leaves out now; `nil` if it never leaves out any.
   let countExcused: (@Sendable () -> Int)?
 
   /// Waiters of one count and one kind leave out the same handlers.
@@ -129,7 +129,7 @@ final class Waiter: Sendable {
     (self.kind, self.countExcused) = (kind, countExcused)
   }
 
-  /// Whether the goal of the wait was reached; `nil` as long as the task waits.
+  /// Whether the goal of the wait was reached; `nil` before ``resume(_:)`` is called.
   var outcome: Bool? { state.withLock { $0.outcome } }
 
   /// Resumes the task, unless it was resumed before.
@@ -158,12 +158,12 @@ final class Waiter: Sendable {
     }
   }
 
-  /// Waits as ``wait()`` does, until a deadline at most, and, if `isCancellable`, until the task is cancelled.
+  /// Waits as ``wait()`` does, at most until a deadline or, if `isCancellable`, the task's cancellation.
   @inline(__always)
   nonisolated(nonsending) func wait(
     until deadline: Deadline?, isCancellable: Bool = true
   ) async -> Bool {
-    // Most need not wait, and set no alarm.
+    // Most waiters have an outcome already, and set no alarm.
     let cancelAlarm = deadline.flatMap { outcome == nil ? $0.schedule { self.resume(false) } : nil }
     defer { cancelAlarm?() }
     return await withTaskCancellationHandler {

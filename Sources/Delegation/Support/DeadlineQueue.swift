@@ -2,16 +2,17 @@
 ///
 /// A cancelled sleep keeps its memory until its time has come, because the runtime's timers cannot be removed. So calls
 /// share a sleeper, which is not cancelled when a call returns in time. A deadline before the sleeper's time starts a
-/// second sleeper, which first wakes halfway to that deadline, to serve still earlier ones. A sleeper ends when another
-/// one wakes in time for the rest.
+/// second sleeper, which first wakes halfway to that deadline, to serve still earlier ones. A woken sleeper ends if
+/// another one wakes in time for the rest.
 ///
-/// Sleepers do not keep the queue alive, whose `deinit` cancels them: with a clock that nobody advances, sleepers would
-/// keep it for good. With a test's clock each deadline has a sleeper of its own, so that the test sees the deadlines.
+/// Sleepers do not retain the queue: with a clock that nobody advances, they would keep it alive for good. The queue's
+/// `deinit` cancels them. With a test's clock each deadline has a sleeper of its own, so that the test sees the
+/// deadlines.
 ///
 /// Sleepers and actions have high priority, so that a caller of high priority does not wait for all work of medium
 /// priority.
 final class DeadlineQueue: Sendable {
-  /// The time by the clock since the queue was made.
+  /// The time since the queue was made, by the queue's clock.
   let now: @Sendable () -> Duration
   private let sleep: @Sendable (Duration) async -> Void
   private let executor: (any TaskExecutor)?
@@ -68,10 +69,10 @@ final class DeadlineQueue: Sendable {
 /// The time counts from the call, even if the task that waits for the deadline starts late.
 @usableFromInline
 struct Deadline: Sendable {
-  /// A deadline that is farther away never comes: a clock might not be able to represent it.
+  /// A deadline this far away, or farther, never comes: a clock might not be able to represent it.
   static var farthest: Duration { .seconds(1 << 32) }
 
-  /// Whether the duration was zero or less.
+  /// Whether the deadline's duration was zero or less.
   let isPast: Bool
   /// When the deadline was set, by the queue's time.
   let start: Duration
@@ -107,7 +108,7 @@ struct Deadline: Sendable {
 ///
 /// Invariant: while an alarm is set, a sleeper wakes no later than the earliest alarm.
 struct Alarms: Sendable {
-  /// A type of its own: a bare closure would be wrapped each time that it leaves the lock.
+  /// An alarm's action: a type, because a bare closure would be wrapped each time that it leaves the lock.
   struct Action: Sendable {
     let run: @Sendable () -> Void
     func callAsFunction() { run() }
@@ -116,13 +117,13 @@ struct Alarms: Sendable {
   /// The alarms by time, a binary heap with the earliest first.
   ///
   /// Cancelled alarms stay until they are more than half of the heap. A sorted array would be slow: short deadlines,
-  /// and the watch for slow handlers, come before thousands of long ones.
+  /// and the watch for slow handlers, are inserted before thousands of long ones.
   private(set) var heap: [(time: Duration, number: Int)] = []
   private(set) var actions: [Int: Action] = [:]
   private var lastNumber = 0
   /// The sleepers: the alarm that each was started for, when the sleeper wakes, and its task once that is known.
   ///
-  /// If sleepers are shared, the earliest is last, and no two wake at the same time.
+  /// If sleepers are shared, the earliest to wake is last, and no two wake at the same time.
   private(set) var sleepers: [(number: Int, time: Duration, task: Task<Void, any Error>?)] = []
   /// Whether one sleeper serves several alarms; if not, each alarm has a sleeper of its own, cancelled with the alarm.
   private let sharesSleepers: Bool
@@ -147,7 +148,6 @@ struct Alarms: Sendable {
 
   /// Notes the task of a sleeper, unless the sleeper has ended already.
   mutating func setTask(_ task: Task<Void, any Error>, of number: Int) {
-    // Searched from the end, where new sleepers are.
     guard let index = sleepers.lastIndex(where: { $0.number == number }) else { return }
     sleepers[index].task = task
   }
@@ -178,7 +178,7 @@ struct Alarms: Sendable {
     var due: [Action] = []
     while let first = heap.first {
       if let action = actions[first.number] {
-        // A sleep that the clock has ended early counts as slept, against an endless loop.
+        // If the clock ends a sleep early, its time counts as reached, against an endless loop.
         guard first.time <= max(sleeper.time, now) else { break }
         due.append(action)
         actions[first.number] = nil

@@ -1,7 +1,7 @@
 #if canImport(Dispatch)
   public import Dispatch
 
-  /// Runs tasks, or an actor, on a dispatch queue.
+  /// An executor that runs tasks, or an actor, on a dispatch queue.
   ///
   /// To run a subscriber's handlers on a queue, subscribe it so:
   ///
@@ -14,7 +14,6 @@
   public final class DispatchQueueExecutor: TaskExecutor, SerialExecutor {
     /// The queue that everything runs on.
     public let queue: DispatchQueue
-    /// The executor that runs handlers on the queue.
     let tasks: DispatchQueueTaskExecutor
 
     /// Makes an executor for a queue.
@@ -39,10 +38,10 @@
     public func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
   }
 
-  /// Runs handlers on a dispatch queue.
+  /// An executor that runs handlers on a dispatch queue.
   ///
-  /// ``DispatchQueueExecutor`` isolates its jobs to the queue, as an actor needs. A handler's task would leave that
-  /// isolation, and so the queue, at each call of a nonisolated function, and return with one more job each time.
+  /// ``DispatchQueueExecutor`` isolates its jobs to the queue, as an actor needs. There a handler's task would leave
+  /// the isolation, and so the queue, at each call of a nonisolated function, and return with one more job each time.
   final class DispatchQueueTaskExecutor: TaskExecutor {
     let queue: DispatchQueue
 
@@ -66,7 +65,7 @@ func handlerExecutor(for executor: (any TaskExecutor)?) -> (any TaskExecutor)? {
   return executor
 }
 
-/// Identifies where an executor runs its jobs: the same for all executors of one dispatch queue.
+/// Identifies where an executor runs its jobs: the same for all handler executors of one dispatch queue.
 ///
 /// Compare identities only while the executors are alive.
 func executorID(of executor: any TaskExecutor) -> ObjectIdentifier {
@@ -85,8 +84,6 @@ extension Task where Failure == any Error {
   ///
   /// `work` has the type that the runtime calls, which may throw, and this function is inlined. Otherwise each closure
   /// would be wrapped in another one: one more allocation for each task.
-  ///
-  /// - Returns: the task.
   @discardableResult
   @inline(__always)
   static func startDetached(

@@ -10,7 +10,7 @@ internal import Synchronization
 /// alone:
 ///
 /// - The kernel hands a mutex from one sleeping thread to the next. As soon as more threads than cores want it, each
-///   section costs a context switch, so few threads may sleep.
+///   section costs a context switch, so only few threads should sleep.
 /// - The thread sanitizer does not see the system calls of `Mutex`, and would report false races, in users' tests as
 ///   well. It sees atomics.
 ///
@@ -52,7 +52,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
 }
 
 extension Atomic<Bool> {
-  /// Claims a lock, unless another thread has the claim.
+  /// Takes a claim, unless another thread has it; returns whether it did.
   @inline(__always)
   func claim() -> Bool {
     compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
@@ -61,7 +61,7 @@ extension Atomic<Bool> {
   #if os(Linux) || os(Android)
     /// Tries to claim a lock, first in a loop and then with a yield between the tries.
     ///
-    /// Not always inlined: a thread that comes here waits anyway, and the code at each use of a lock stays short.
+    /// Not `@inline(__always)`: a thread that comes here waits anyway, and the code at each use of a lock stays short.
     ///
     /// - Returns: whether the thread has the claim; if not, it has to sleep.
     func waitToClaim() -> Bool {

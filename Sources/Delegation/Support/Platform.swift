@@ -39,7 +39,7 @@ package enum Platform {
     #if canImport(WinSDK)
       _ = SwitchToThread()
     #elseif canImport(WASILibc)
-      // There is one thread only.
+      // WASI has one thread only.
     #else
       _ = sched_yield()
     #endif
@@ -50,7 +50,6 @@ package enum Platform {
     #if canImport(Darwin) || canImport(Musl) || canImport(Android)
       UInt(bitPattern: pthread_self())
     #elseif canImport(WASILibc)
-      // There is one thread only.
       0
     #elseif canImport(WinSDK)
       UInt(GetCurrentThreadId())

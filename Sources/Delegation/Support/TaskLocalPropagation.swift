@@ -5,7 +5,7 @@
 /// configuration.propagating = [.taskLocal(ServiceContext.$current)]
 /// ```
 public struct TaskLocalPropagation: Sendable {
-  /// Runs a handler or a hook with a captured value bound.
+  /// What runs a handler or a hook with a captured task-local bound.
   @usableFromInline typealias Captured =
     nonisolated(nonsending) @Sendable (nonisolated(nonsending) () async -> Void) async -> Void
 
@@ -14,7 +14,7 @@ public struct TaskLocalPropagation: Sendable {
 
   let capture: @Sendable () -> Captured
 
-  /// Carries the value of a task-local.
+  /// Propagates the value of a task-local.
   ///
   /// - Parameter local: the task-local, by its projection, as `ServiceContext.$current`.
   /// - Returns: the propagation, for ``DelegateHub/Configuration/propagating``.
@@ -27,7 +27,7 @@ public struct TaskLocalPropagation: Sendable {
 }
 
 extension TaskLocalPropagation.Context {
-  /// Runs a closure with all values bound, from an index on.
+  /// Runs a closure with the captured values bound, from an index on.
   nonisolated(nonsending) func bind(
     from index: Int = 0, _ body: nonisolated(nonsending) () async -> Void
   ) async {

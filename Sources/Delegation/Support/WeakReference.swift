@@ -24,7 +24,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
 
   @usableFromInline
   typealias Word = UnsafeMutableRawPointer?
-  /// The object's address, and the value's second word.
+  /// A value's words: the object's address, and the second word, if any.
   @usableFromInline
   typealias Words = (UnsafeMutableRawPointer, Word)
 
@@ -34,14 +34,14 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   /// The value's second word, if it has one; for a ``BoundSubscriber`` the owner's address.
   @usableFromInline
   let rest: Word
-  /// Whether the value is rebuilt from the object's address and `rest`; otherwise the object is cast.
+  /// Whether a load rebuilds the value from the object's address and `rest`, instead of casting the object.
   @usableFromInline
   let isRebuilt: Bool
 
   /// The owner's address, if the subscriber is a ``BoundSubscriber``.
   var owner: Int? { isRebuilt || rest == nil ? nil : Int(bitPattern: rest) }
 
-  /// Refers to a subscriber as the protocol it subscribes to.
+  /// Makes a reference that loads a subscriber as the protocol it subscribes to.
   ///
   /// - Parameters:
   ///   - subscriber: the subscriber as a value of the protocol's type.
@@ -50,7 +50,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
     let object = copy object
     self.object = object
     identity = ObjectIdentifier(object)
-    // A `BoundSubscriber` is never rebuilt: its owner may be dead.
+    // A `BoundSubscriber` is never rebuilt: each load checks its owner, too.
     if let bound = object as? BoundSubscriber {
       // A dying owner cannot be loaded any more; the subscriber's own address then stands for the owner's.
       (isRebuilt, rest) = (false, Unmanaged.passUnretained(bound.owner ?? bound).toOpaque())
@@ -109,7 +109,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   @inline(never)
   static func cast<P>(_ object: AnyObject?) -> P? { object.map { $0 as! P } }
 
-  /// The words of a value; `nil` unless it has one or two.
+  /// The words of a value; `nil` unless it has one or two words.
   private static func words<P>(of subscriber: borrowing P) -> Words? {
     let word = MemoryLayout<UnsafeRawPointer>.size
     let (size, alignment) = (MemoryLayout<P>.size, MemoryLayout<P>.alignment)
@@ -123,13 +123,12 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
 
 /// A reference that is set once and read by any thread without a lock.
 ///
-/// The object is retained until this reference is released. So an object that a reader finds is alive as long as the
-/// reader keeps alive what contains the reference. `AtomicLazyReference` does the same, but its generic code is not
-/// specialized: a load takes 700 instructions.
+/// The object is retained until this reference is released. So a reader must keep alive what contains the reference.
+/// `AtomicLazyReference` does the same, but its generic code is not specialized: a load takes 700 instructions.
 struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
   private let word = Atomic<Unmanaged<Object>?>(nil)
 
-  /// The object that is set; if none is, sets the given one.
+  /// Returns the object that is set; if none is, first sets the given one.
   func load(orSetting object: Object? = nil) -> Object? {
     if let present = word.load(ordering: .acquiring) { return present.takeUnretainedValue() }
     guard let object else { return nil }
@@ -170,8 +169,8 @@ func unisolated<P, V, R, E>(
 ///
 /// A class, not a protocol, because loads cast to it, and a cast to a class is cheap.
 ///
-/// `@unchecked Sendable`: the reference is written in `init`, and after that only by the runtime. Subclasses add
-/// constants only.
+/// `@unchecked Sendable`: `owner` is written in `init`, and after that only by the runtime. Subclasses add constants
+/// only.
 class BoundSubscriber: @unchecked Sendable {
   private(set) weak var owner: AnyObject?
 
@@ -187,7 +186,7 @@ struct Recipients<P>: Sendable {
   /// The protocol that the recipients subscribed to.
   @usableFromInline
   let base: Any.Type
-  /// Whether a subscriber conforms to the further protocols; `nil` if there are none.
+  /// Whether a subscriber conforms to the call's further protocols; `nil` if there are none.
   @usableFromInline
   let admits: RecipientFilter?
 
@@ -215,14 +214,14 @@ extension Recipients {
     admits = nil
   }
 
-  /// The subscriber, if it is alive and conforms.
+  /// The subscriber, if it is alive and conforms to the further protocols.
   @_alwaysEmitIntoClient @inline(__always)
   func load(_ reference: borrowing WeakReference) -> P? {
     if admits == nil { return reference.load(as: P.self) }
     return loadIfAdmitted(reference)
   }
 
-  /// The subscriber, if admitted; not inlined, which would make calls without further protocols dearer.
+  /// The subscriber, if alive and admitted; inlined, this would make calls without further protocols dearer.
   @inlinable
   @inline(never)
   func loadIfAdmitted(_ reference: borrowing WeakReference) -> P? {
