@@ -74,8 +74,11 @@ protocol WorkSharing: Sendable { var work: WorkQueue { get set } }
 extension WorkQueue {
   /// Claims the next subscription, unless a spare worker has to be requested before.
   ///
+  /// Not inlined: two kinds of locks would each have its code.
+  ///
   /// - Parameter isSpare: whether the worker has just begun, so that it is the spare one no longer.
   /// - Returns: whether to request a spare worker and to call again; otherwise the claim, if a subscription is left.
+  @inline(never)
   fileprivate mutating func claimOrRequest(
     beginning isSpare: Bool
   ) -> (mustRequest: Bool, claim: Claim?) {
