@@ -86,7 +86,7 @@ struct Deadline: Sendable {
   ///
   /// If the deadline was past from the start, runs the action at once.
   ///
-  /// Not inlined: five calls would each have its code.
+  /// Not inlined: each caller would have its code.
   ///
   /// - Parameter action: the action, which may block.
   /// - Returns: what cancels and releases the action.
