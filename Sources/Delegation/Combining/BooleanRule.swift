@@ -95,7 +95,7 @@ public struct BooleanRule: Combiner {
     return spare < 0 ? Int(count &- spare) : namesNumber && needed > count ? Int(needed) : 0
   }
 
-  // A rule with `ofAtLeast:` becomes true only when no answer is outstanding, so `spare` is final by then.
+  // With `ofAtLeast:`, a rule is true only after the last answer, when `spare` can fall no more.
   @inlinable
   var decision: Bool? {
     if spare < 0 { return false }

@@ -151,7 +151,7 @@ extension Question {
       worker.note(.unasked)
       return false
     }
-    // Only after the check: the caller's task, which must not be cancelled, comes here for ended subscriptions only
+    // Cancels after the check only: the caller's task, which must not be cancelled, never passes the check
     // (`wait(until:)`).
     if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
     worker.begin(node)

@@ -74,7 +74,8 @@ extension DelegateHub {
   /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for each of the subscriptions. A former object with
   /// the `id:` is replaced in the protocols that the new one conforms to, and stays subscribed to the others.
   ///
-  /// **Order.** In each protocol it is served after those of its priority that subscribed before it.
+  /// **Order.** In each protocol it is served after those of its priority that subscribed before it, unless it replaces
+  /// one.
   ///
   /// **Isolation.** Works from any thread and without waiting, from `init` and from every handler.
   ///

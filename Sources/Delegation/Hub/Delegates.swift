@@ -14,8 +14,8 @@
 /// }
 /// ```
 ///
-/// A call reaches the objects that were subscribed when it was made. Each call may be made from every handler. All
-/// copies of a value share its hub.
+/// A call reaches the objects that were subscribed when it was made, or what has replaced them. Each call may be made
+/// from every handler. All copies of a value share its hub.
 @frozen
 public struct Delegates<P>: Sendable, Subscribable {
   /// The hub that the subscribers are subscribed to.

@@ -25,9 +25,9 @@
 /// **Errors.** Nobody learns what the loop's body throws or catches: the event counts as handled. The body is no
 /// handler of the hub's: interceptors, `slowAfter` and `propagating` end when the event is handed over.
 ///
-/// **Re-entrancy.** As in a handler, a wait such as `drain` in the loop's body is not for the events that its task has
-/// in hand; in a task that the body starts, it is. In a `Task` that a voter started and nobody awaits, a `drain` in a
-/// loop waits for that loop: use a `Task.detached`.
+/// **Re-entrancy.** As in a handler, a wait such as `drain` in the loop's body leaves out the events that its task has
+/// in hand; one in a task that the body starts does not. Exception: a loop in a `Task` that a voter started and nobody
+/// awaits waits for itself: use a `Task.detached`.
 ///
 /// **Questions.** A stream takes only what is posted. `forEach` and questions pass it over, as they do a subscriber
 /// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. A `receive` that you call yourself
@@ -253,7 +253,7 @@ final class StreamIteration {
         if Task.isCancelled { return nil }
         // At the deadline, looks once more without waiting.
         mayWait = isWoken
-        // Another loop waits in this one's place: two loops wait, unless this one's deadline has come.
+        // Another loop has taken this one's place, which is allowed only if this one's deadline has resumed it.
         if isAnotherThere, isWoken || deadline?.hasCome != true { stop() }
       case .pause: await Task.yield()
       case .over: return nil

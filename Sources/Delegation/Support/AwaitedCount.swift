@@ -32,7 +32,7 @@ struct AwaitedCount: ~Copyable, Sendable {
       waiters.apply(change)
       limit.store(waiters.limit, ordering: .sequentiallyConsistent)
       let fulfilled = waiters.takeFulfilled { value }
-      // `takeFulfilled` may have lowered it.
+      // `takeFulfilled` may have lowered `waiters.limit`.
       limit.store(waiters.limit, ordering: .sequentiallyConsistent)
       return fulfilled
     }

@@ -224,8 +224,8 @@ final class SubscriptionNode: Sendable {
       let mailbox = contents.mailbox
       let taken = mailbox.inHand >= mailbox.joined ? mailbox.inHand : nil
       if taken != nil { state.bitwiseOr(Bits.endedInHand, ordering: .sequentiallyConsistent) }
-      // A notification in hand counts as missed; if its handler has found the subscriber alive, `called` is set, and
-      // nothing is reported.
+      // True for a notification in hand, too; if its handler found the subscriber alive, `called` prevents the report
+      // below.
       let isMissed =
         contents.mailbox.isHandling || contents.mailbox.account(published: end).expired > 0
       return (pending, options, isMissed, wasQueued, taken)

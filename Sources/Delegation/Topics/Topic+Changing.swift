@@ -80,7 +80,7 @@ extension Topic {
   /// Terminates a subscription that is finishing, if its mailbox has nothing left to handle before its `end`.
   @inline(never)
   func terminateIfOver(_ node: SubscriptionNode) {
-    // Checked here, because `finish(at:)` calls this while notifications may wait or a handler may run.
+    // Not always over: `finish(at:)` calls this while notifications may wait or a handler may run.
     update { index in
       if node.contents.withLock({ $0.mailbox.isOver }) { index.terminate(node, as: .cancelled) }
     }
