@@ -220,7 +220,7 @@ struct IncidentTests {
   func lateWithoutBeginning() {
     let (gate, durations) = (Gate(), Recorder<Duration?>())
     let stage = Stage { configuration in
-      configuration.interceptors = [Holding(gate: gate)]
+      configuration.interceptors = [Hook.holding(at: gate)]
       configuration.on(.late) { durations.record($0.duration) }
     }
     stage.cast(2)
@@ -231,19 +231,6 @@ struct IncidentTests {
     #expect(vote.result == true && durations.history == [nil, nil])
     stage.open(gate)
     #expect(stage.hub.statistics().questions.asked == 0)
-  }
-
-  /// Keeps handlers until a gate opens.
-  private struct Holding: DelegateHub.Interceptor {
-    let gate: Gate
-
-    nonisolated(nonsending) func intercept(
-      _ call: DelegateHub.HandlerCall,
-      next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
-    ) async -> DelegateHub.HandlerOutcome {
-      await gate.pass()
-      return await next()
-    }
   }
 
   @Test("a mailbox that overflows is told once until its subscriber has caught up")

@@ -3,19 +3,6 @@ import Testing
 
 /// What ends at a place, and when, beside a replacement.
 extension Guarantee13Tests {
-  /// Keeps the first handler from being called until it is opened.
-  private struct Keeper: DelegateHub.Interceptor {
-    let gate: Gate
-
-    nonisolated(nonsending) func intercept(
-      _ call: DelegateHub.HandlerCall,
-      next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
-    ) async -> DelegateHub.HandlerOutcome {
-      if gate.arrived == 0 { await gate.pass() }
-      return await next()
-    }
-  }
-
   /// Unsubscribes itself as it dies.
   private final class Leaver: Listener {
     let name = "leaver"
@@ -32,7 +19,7 @@ extension Guarantee13Tests {
     arguments: Removal.allCases)
   func removedBeforeItBegan(removal: Removal) {
     let (gate, former, newer) = (Gate(), Probe("seat"), Probe("seat"))
-    let stage = Stage { $0.interceptors = [Keeper(gate: gate)] }
+    let stage = Stage { $0.interceptors = [Hook.holding(at: gate, firstOnly: true)] }
     let token = stage.hub.subscribe(former, to: Listener.self, id: "seat")
     stage.listeners.notify { $0.log.record(1) }
     stage.run()
@@ -49,7 +36,7 @@ extension Guarantee13Tests {
   @Test("one that unsubscribes itself in its deinit lets a replacement begin")
   func unsubscribedInDeinit() {
     let (gate, newer) = (Gate(), Probe())
-    let stage = Stage { $0.interceptors = [Keeper(gate: gate)] }
+    let stage = Stage { $0.interceptors = [Hook.holding(at: gate, firstOnly: true)] }
     var former: Leaver? = Leaver(of: stage.hub)
     stage.hub.subscribe(former!, to: Listener.self, id: "seat")
     stage.listeners.notify { $0.log.record(1) }

@@ -124,21 +124,13 @@ struct Guarantee15Tests {
     #expect(await call.value == false)
   }
 
-  /// Calls the handler.
-  private struct Passing: DelegateHub.Interceptor {
-    nonisolated(nonsending) func intercept(
-      _ call: DelegateHub.HandlerCall,
-      next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
-    ) async -> DelegateHub.HandlerOutcome { await next() }
-  }
-
   @Test(
     "handlers of a question have the priority that its caller has when it asks, as children have",
     arguments: Reach.asking)
   func priority(reach: Reach) async {
     let own = DispatchQueueExecutor(MarkedQueue.make("own"))
     let settings: [DelegateHub.Configuration] = [
-      .init(), .init(executor: own), .init(interceptors: [Passing()]),
+      .init(), .init(executor: own), .init(interceptors: [Hook { await $1() }]),
     ]
     let casts: [(voters: Int, executor: DispatchQueueExecutor?)] = [
       (1, nil), (2, nil), (9, nil), (1, own), (2, own),

@@ -23,6 +23,14 @@ struct Hook: DelegateHub.Interceptor {
     await body(call, next)
   }
 
+  /// Keeps handlers, or only the first, from being called until the gate opens.
+  static func holding(at gate: Gate, firstOnly isFirstOnly: Bool = false) -> Hook {
+    Hook { _, next in
+      if !isFirstOnly || gate.arrived == 0 { await gate.pass() }
+      return await next()
+    }
+  }
+
   /// Records what it sees, and binds its name.
   static func noting(_ name: String, in events: Recorder<String>) -> Hook {
     Hook { _, next in
