@@ -255,10 +255,14 @@ struct Mailbox: Sendable {
   /// - Parameter published: how many notifications have been posted; without effect after termination.
   /// - Returns: the account.
   func account(published: Int) -> Account {
-    var account = Account(
-      handled: handled, failed: failed, dropped: dropped, passedOver: passedOver,
-      handling: isHandling ? 1 : 0)
-    let lost = position - start - account.addressed
+    var account = Account()
+    account.handled = handled
+    account.failed = failed
+    account.passedOver = passedOver
+    account.dropped = dropped
+    account.handling = isHandling ? 1 : 0
+    let accounted = handled + failed + passedOver + account.dropped + account.handling
+    let lost = position - start - accounted
     if !hasEnded { account.waiting = published - position }
     let isExpired = hasEnded && termination == .expired
     (account.expired, account.cancelled) = isExpired ? (lost, 0) : (0, lost)
