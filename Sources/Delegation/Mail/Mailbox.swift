@@ -107,7 +107,8 @@ struct Mailbox: Sendable {
     // A delivery comes to a mailbox once: if more than `most` wait, `recheck` has the leaving worker request another.
     if published - position > most { flags.insert(.recheck) } else { flags.remove(.recheck) }
     budget = Int32(min(most, published - position))
-    return take().map(Step.handle) ?? leave()
+    if let content = take() { return .handle(content) }
+    return leave()
   }
 
   /// Counts what became of the notification in hand, and takes the next one or leaves.
