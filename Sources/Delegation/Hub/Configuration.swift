@@ -48,10 +48,10 @@ extension DelegateHub {
     ///
     /// **Isolation.** The closure runs in a task of its own on ``executor``, on no actor and under no lock, and may
     /// call the hub. The task-locals of ``propagating`` are bound as they were at the call that the incident is about,
-    /// so a log line has the request's id; for ``Incident/Kind/dropped`` as they were at the post of the last dropped
-    /// notification. The closure delays no call, handler or poster, even if it blocks, as long as the executor has a
-    /// thread left; ``DelegateHub/drain(within:)`` waits for it. While 256 incidents wait, further ones are only
-    /// counted; see ``Incident/leftOut``.
+    /// and for ``Incident/Kind/dropped`` as they were at the post of the last dropped notification. The closure delays
+    /// no call, handler or poster, even if it blocks, as long as the executor has a thread left;
+    /// ``DelegateHub/drain(within:)`` waits for it. While 256 incidents wait, further ones are only counted; see
+    /// ``Incident/leftOut``.
     ///
     /// The default is ``Incident/writeToStandardError()``.
     public var onIncident: @Sendable (Incident) -> Void
@@ -76,8 +76,8 @@ extension DelegateHub {
     /// Makes settings; what is not given is the default.
     ///
     /// - Parameters:
-    ///   - executor: where the hub's work and the handlers of its subscribers run.
-    ///   - clock: the clock that deadlines go by.
+    ///   - executor: where handlers run.
+    ///   - clock: the clock for deadlines.
     ///   - onIncident: called with each incident.
     ///   - slowAfter: how long a handler may run before it is reported as slow.
     ///   - propagating: the task-locals that notifications carry.

@@ -1,6 +1,4 @@
 /// How questions are asked: side by side by a ``TalliedQuestion``, or, if they await nothing, in a loop.
-///
-/// Without executor, deadline or interceptors, a single subscriber is asked by the caller's task.
 extension DelegateHub {
   /// Asks a protocol's subscribers side by side, and decides by what they answer.
   ///
@@ -92,7 +90,7 @@ extension DelegateHub {
     return Worker(for: core.number, caller: Caller.present)
   }
 
-  /// Counts off the worker of ``beginAsking()``: the current task asks nobody any more.
+  /// Counts off the worker of ``beginAsking()``.
   @usableFromInline
   nonisolated func endAsking(_ worker: Worker) {
     worker.caller?.clear()
@@ -113,8 +111,8 @@ extension Result {
 
 /// Questions that await nothing: the caller's task asks one subscriber after another, in a plain loop.
 ///
-/// A closure of an actor, for instance one that says `@MainActor`, has forms of the calls of its own: their `P` is
-/// sendable, so the compiler can tell the forms apart. For such a closure, a ``Question`` asks, on the actor.
+/// A closure of an actor has forms of the calls of its own: their `P` is sendable, so the compiler can tell the forms
+/// apart. For such a closure, a ``Question`` asks, on the actor.
 extension DelegateHub {
   /// Asks a protocol's subscribers in a loop; from the first on that has an executor or was replaced, side by side.
   ///
@@ -216,8 +214,7 @@ extension DelegateHub {
     return .success(value)
   }
 
-  /// Takes one turn of a call in turn by a ``Question`` to one subscriber: with a deadline, interceptors or an
-  /// executor.
+  /// Takes one turn of a call in turn by a ``Question`` to one subscriber.
   ///
   /// Once the deadline of the whole call has come, asks nobody, and returns what counts for the first remaining
   /// subscriber that is late: that is alive and conforms.

@@ -19,8 +19,7 @@ extension DelegateHub {
   /// loop: a drain in these tasks waits for the handler. In a `Task` that a voter started and nobody awaits, a drain
   /// may not wait for voters of that question that are asked later.
   ///
-  /// **Lifetime.** A hub's task may retain the hub for a moment after a drain. So a hub that you release then may die a
-  /// moment later.
+  /// **Lifetime.** A hub that you release after a drain may die a moment later.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
   ///
@@ -57,7 +56,7 @@ extension DelegateHub {
 
   /// What has become of the notifications and questions so far, per protocol and subscriber.
   ///
-  /// It copies only numbers; the text for a subscriber is made when you read it. So metrics may read it every second.
+  /// It copies only numbers, so metrics may read it every second.
   ///
   /// **Order.** It includes what synchronous calls of the same thread have done before.
   ///
@@ -80,8 +79,7 @@ extension DelegateHub {
 extension DelegateHub {
   /// Runs a closure that ``drain(within:)`` waits for, as for a handler.
   ///
-  /// For work that calls the hub from outside of handlers, such as processing a request. The hub is not idle until the
-  /// closure has returned.
+  /// For work that calls the hub from outside of handlers.
   ///
   /// **Order.** A drain that begins after this call waits for its end; so does one that began before, if the hub has
   /// not been idle since.
@@ -94,8 +92,6 @@ extension DelegateHub {
   /// closure that delays the drain.
   ///
   /// **Cancellation.** The call itself ignores cancellation.
-  ///
-  /// **Errors.** What the closure throws is rethrown with its type.
   ///
   /// ```swift
   /// try await hub.delayingDrain {
@@ -110,7 +106,7 @@ extension DelegateHub {
   ///   - line: the line that calls.
   ///   - body: what to do.
   /// - Returns: what the closure returns.
-  /// - Throws: what the closure throws.
+  /// - Throws: what the closure throws, with its type.
   /// - Complexity: O(1), apart from the closure.
   public nonisolated(nonsending) func delayingDrain<R, E>(
     fileID: StaticString = #fileID, line: UInt = #line,

@@ -29,8 +29,7 @@ extension DelegateHub {
   /// hub.subscribe(quota, to: WorkerGate.self, priority: 10)  // asked first
   /// ```
   ///
-  /// An option that you do not name has its default in a new subscription. To go back to the hub's executor, end the
-  /// subscription and subscribe again, or name the default executor.
+  /// To go back to the hub's executor, end the subscription and subscribe again, or name the default executor.
   ///
   /// - Parameters:
   ///   - subscriber: an object that conforms to the protocol.
@@ -69,18 +68,11 @@ extension DelegateHub {
 
   /// Subscribes an object to each of the protocols that it conforms to.
   ///
-  /// When it returns, every later call on those protocols reaches the subscriber. The protocols that it does not
-  /// conform to are skipped: a module names all protocols of its server in one line. The options are those of
-  /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for each of the subscriptions. A former object with
-  /// the `id:` is replaced in the protocols that the new one conforms to, and stays subscribed to the others.
+  /// As ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)`` for each of these protocols. Those that the object
+  /// does not conform to are skipped: a module names all protocols of its server in one line. A former object with the
+  /// `id:` is replaced in the protocols that the new one conforms to, and stays subscribed to the others.
   ///
-  /// **Order.** In each protocol it is served after those of its priority that subscribed before it, unless it replaces
-  /// one.
-  ///
-  /// **Isolation.** Works from any thread and without waiting, from `init` and from every handler.
-  ///
-  /// **Errors.** An object that conforms to none of them stops the program with a message that names it:
-  /// it would never be called.
+  /// **Errors.** An object that conforms to none of them stops the program with a message that names it.
   ///
   /// ```swift
   /// hub.subscribe(module, toEachOf: RoomRule.self, RoomObserver.self, RoomRouter.self)
@@ -91,9 +83,9 @@ extension DelegateHub {
   ///   - first: the first protocol, as `RoomRule.self`.
   ///   - rest: the others.
   ///   - priority: higher is asked and served first.
-  ///   - id: identifies the subscriber, instead of the object itself.
+  ///   - id: identifies the subscriber.
   ///   - hold: whether the hub keeps the subscriber alive.
-  ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
+  ///   - mailbox: what to do when notifications come too fast.
   ///   - executor: where its handlers run.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
@@ -260,8 +252,8 @@ extension DelegateHub {
 extension DelegateHub.Subscription {
   /// Ends the subscription once its subscriber has handled what was posted before.
   ///
-  /// It returns at once. The subscriber handles what was posted before and not dropped. Then the subscription ends, and
-  /// its stream if it has one: at once if nothing waits and no handler runs.
+  /// It returns at once. If nothing waits and no handler runs, the subscription ends at once. The subscription's
+  /// stream, if there is one, ends then too.
   ///
   /// Until the subscription ends, its subscriber is still asked questions. What is posted after this call counts as
   /// waiting, pushes nothing out of a mailbox with a limit, and is cancelled when the subscription ends. Only a

@@ -4,8 +4,8 @@
 /// them: without waiting (`notify`), or awaiting and combining what they return (`vote`,
 /// `ask`, `collect`, `askInTurn`, `pass`).
 ///
-/// A call reaches the objects that were subscribed when it was made. The protocol is the key: the protocols
-/// of one hub are independent of each other.
+/// A call reaches the objects that were subscribed when it was made. The protocols of one hub are independent of each
+/// other.
 ///
 /// **Isolation.** The hub is an actor so that you can extend it: none of its calls runs on it or waits for it.
 /// `forEach` calls handlers where the caller is; all other calls run handlers off the hub's actor, and no code of yours
@@ -52,8 +52,8 @@ public actor DelegateHub {
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     let executor = handlerExecutor(for: configuration.executor)
-    // In real time, deadlines do not run on the hub's executor, which may be busy. Any other clock is taken for a
-    // test's: its deadlines run on the hub's executor, so that the test controls the whole hub.
+    // In real time, deadlines do not run on the hub's executor, which may be busy; by a test's clock they do, so that
+    // the test controls the whole hub.
     let clock = configuration.clock
     let isRealTime = clock is ContinuousClock || clock is SuspendingClock
     let deadlines = DeadlineQueue(

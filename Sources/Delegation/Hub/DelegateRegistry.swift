@@ -63,9 +63,9 @@ extension Subscribable where P: Sendable {
   /// - Parameters:
   ///   - subscriber: an object that conforms to the protocol.
   ///   - priority: higher is asked and served first.
-  ///   - id: identifies the subscriber, instead of the object itself.
+  ///   - id: identifies the subscriber.
   ///   - hold: whether the hub keeps the subscriber alive.
-  ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
+  ///   - mailbox: what to do when notifications come too fast.
   ///   - executor: where its handlers run.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.

@@ -11,8 +11,6 @@ extension Delegates {
   ///
   /// **Isolation** and **Cancellation.** As with `vote`.
   ///
-  /// **Errors.** It does not throw: errors are in the replies.
-  ///
   /// - Parameters:
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less nobody
   ///     is asked.
@@ -33,8 +31,8 @@ extension Delegates {
   /// A handler that returns `nil` has no answer, and the next subscriber is asked. Subscribers that die or are removed
   /// before their turn are skipped.
   ///
-  /// **Order.** By priority, then in order of subscription; each is asked when the one before has returned. A question
-  /// does not wait for the notifications posted before it.
+  /// **Order.** By priority, then in order of subscription. A question does not wait for the notifications posted
+  /// before it.
   ///
   /// **Isolation.** Handlers run in the caller's task, where that task runs, on no actor. With an executor of the hub
   /// or the subscription, or with interceptors, they run in a task of their own, with the caller's task-locals and
@@ -60,9 +58,9 @@ extension Delegates {
   /// Asks the subscribers one after another until one answers or the deadline comes; does not throw.
   ///
   /// As the form without `absent:`, but returns by the deadline even if a subscriber never answers and ignores
-  /// cancellation. A subscriber that throws or is late is skipped, or has the answer that `absent` says. A late handler
-  /// is cancelled, and may still run when the next subscriber is asked, or when the call returns. At the deadline of
-  /// the whole call no further subscriber is asked. With a deadline each handler runs in a task of its own.
+  /// cancellation. A late handler is cancelled, and may still run when the next subscriber is asked, or when the call
+  /// returns. At the deadline of the whole call no further subscriber is asked. With a deadline each handler runs in a
+  /// task of its own.
   ///
   /// **Cancellation.** Cancelling the caller's task cancels the present handler, and those that run after it: the
   /// remaining subscribers are still asked. The call returns when they have answered, or at the deadline.
@@ -118,19 +116,18 @@ extension Delegates {
 
   /// Passes a value through the subscribers until the deadline comes; does not throw.
   ///
-  /// As the form without `absent:`, with deadlines as in `askInTurn`. A subscriber that throws or is late is skipped
-  /// and leaves the value as it is, or has the answer that `absent` says.
+  /// As the form without `absent:`, with deadlines as in `askInTurn`. A subscriber that throws or is late leaves the
+  /// value as it is, unless `absent` gives an answer.
   ///
   /// - Warning: With `absent: .abstains` the value that comes back at the deadline may not have been seen by all
   ///   subscribers. If each subscriber must see the value, say `.counts(as: nil)`, which stops it.
   ///
   /// - Parameters:
   ///   - value: the value to pass.
-  ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less nobody
-  ///     is asked.
-  ///   - each: how long to wait for each subscriber at most; `nil` for no limit. Both times may be given.
+  ///   - duration: as for `askInTurn`.
+  ///   - each: as for `askInTurn`.
   ///   - absence: what to count for a subscriber that throws or is late: nothing, or an answer; `nil` stops the value.
-  ///   - body: calls a subscriber with the value, and returns the next value, or `nil` to stop.
+  ///   - body: as in the form without `absent:`.
   /// - Returns: what the last handler returned, `nil` if a handler stopped the value; at the deadline the value so far,
   ///   or what `absent` says.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
@@ -148,7 +145,7 @@ extension Delegates {
 
 /// Questions with closures that await nothing: they run on their actor, if they belong to one.
 extension Delegates where P: Sendable {
-  /// `collect` for a closure that awaits nothing, which runs on its actor, if it has one.
+  /// `collect` for a closure that awaits nothing.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func collect<R: Sendable>(
@@ -158,7 +155,7 @@ extension Delegates where P: Sendable {
     return await hub.decideOutOfLine(AskingForReply(asking), by: .all(), within: duration).outcome
   }
 
-  /// `askInTurn` for a closure that awaits nothing, which runs on its actor, if it has one.
+  /// `askInTurn` for a closure that awaits nothing.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func askInTurn<R: Sendable, E>(
@@ -168,7 +165,7 @@ extension Delegates where P: Sendable {
     return try await hub.inTurn(recipients, in: .askInTurn) { _ in asking }.get()
   }
 
-  /// `askInTurn` with `absent:` for a closure that awaits nothing, which runs on its actor, if it has one.
+  /// `askInTurn` with `absent:` for a closure that awaits nothing.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func askInTurn<R: Sendable>(
@@ -183,7 +180,7 @@ extension Delegates where P: Sendable {
     }.outcome
   }
 
-  /// `pass` for a closure that awaits nothing, which runs on its actor, if it has one.
+  /// `pass` for a closure that awaits nothing.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func pass<V: Sendable, E>(
@@ -197,7 +194,7 @@ extension Delegates where P: Sendable {
     }.get()
   }
 
-  /// `pass` with `absent:` for a closure that awaits nothing, which runs on its actor, if it has one.
+  /// `pass` with `absent:` for a closure that awaits nothing.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func pass<V: Sendable>(

@@ -2,9 +2,9 @@
 extension Delegates {
   /// Calls every subscriber, one after another, where the caller runs.
   ///
-  /// When it returns, all who were subscribed have been called: of two `forEach`, one after the other, all have had the
-  /// first before anybody has the second. As with `Sequence.forEach`, the closure does not escape, and need not be
-  /// `Sendable`: it may use local variables, `inout` parameters and the state of the caller's actor.
+  /// When it returns, all who were subscribed have been called. As with `Sequence.forEach`, the closure does not
+  /// escape, and need not be `Sendable`: it may use local variables, `inout` parameters and the state of the caller's
+  /// actor.
   ///
   /// **Order.** By priority, then in order of subscription, or reversed. It calls those that were subscribed when it
   /// was called, and sees what the same thread has changed before. A subscriber whose subscription has ended, or that
@@ -16,9 +16,8 @@ extension Delegates {
   ///
   /// **Re-entrancy.** A handler may call everything, `forEach` of the same protocol too.
   ///
-  /// **Errors.** The first error ends the call, and is rethrown with its type: the remaining subscribers are not
-  /// called. A subscriber with an executor of its own (`on:`) stops the program with a message that names it: the
-  /// closure cannot leave the caller's thread.
+  /// **Errors.** The first error ends the call, and is rethrown with its type. A subscriber with an executor of its own
+  /// (`on:`) stops the program with a message that names it: the closure cannot leave the caller's thread.
   ///
   /// ```swift
   /// hub[ConnectionDelegate.self].forEach { $0.connection(self, didReceive: message) }

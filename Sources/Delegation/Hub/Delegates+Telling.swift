@@ -2,16 +2,16 @@
 extension Delegates {
   /// Calls a synchronous handler on every subscriber, without waiting for any.
   ///
-  /// When it returns, the notification waits for every subscriber; it may not have been handled yet. If nobody is
-  /// subscribed, nothing is posted or counted, unless notifications are kept for a replay.
+  /// When it returns, the notification waits for every subscriber. If nobody is subscribed, nothing is posted or
+  /// counted, unless notifications are kept for a replay.
   ///
   /// The closure runs later, and then reads what it refers to: `{ $0.did(self.current) }` gives what `current` is when
   /// the handler runs. To give what it was when you posted, capture it: `{ [current] in $0.did(current) }`.
   ///
   /// **Order.** Each subscriber handles a protocol's notifications, also of `notifyAndWait`, one at a time, in the
   /// order of posting. A notification that a handler posts comes after the one that it handles. There is no order
-  /// across subscribers: with 0 and 1 posted, *a* may have had both before *b* has the first, `a0 a1 b0 b1`. Where that
-  /// matters use `forEach`, which calls `a0 b0 a1 b1`, or one protocol and one subscriber.
+  /// across subscribers: with 0 and 1 posted, subscribers *a* and *b* may be called `a0 a1 b0 b1`. Where that matters
+  /// use `forEach`, which calls `a0 b0 a1 b1`, or one protocol and one subscriber.
   ///
   /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the hub's executor or the
   /// subscription's, on no actor.
@@ -30,8 +30,8 @@ extension Delegates {
   ///
   /// As the synchronous form. A subscriber's next notification begins only when the handler has returned, even if it
   /// suspends for long. Other subscribers go on meanwhile. An `async` method of an actor runs on that actor, and a
-  /// closure that belongs to an actor, for instance because it says `@MainActor`, runs there. A closure that awaits may
-  /// be entered there after the subscription has ended.
+  /// closure of an actor (`@MainActor`) runs there. A closure that awaits may be entered there after the subscription
+  /// has ended.
   ///
   /// - Parameter body: what to do with each subscriber.
   /// - Complexity: O(1) in the number of subscribers.
@@ -42,11 +42,11 @@ extension Delegates {
 
   /// Calls a handler on every subscriber, and waits until all have handled the notification.
   ///
-  /// When it returns before the deadline, every subscriber at the time of posting has finished with the notification,
-  /// and the outcome says how many have handled it. It does not wait for a subscriber that dies, is removed, or drops
-  /// the notification because its mailbox is full. If the handler of a removed subscriber already runs, or waits for
-  /// the main actor or in an interceptor, the call waits for that handler. The death of a subscriber whose executor is
-  /// blocked or suspended is found at the next call on the protocol.
+  /// When it returns before the deadline, every subscriber at the time of posting has finished with the notification.
+  /// It does not wait for a subscriber that dies, is removed, or drops the notification because its mailbox is full. If
+  /// the handler of a removed subscriber already runs, or waits for the main actor or in an interceptor, the call waits
+  /// for that handler. The death of a subscriber whose executor is blocked or suspended is found at the next call on
+  /// the protocol.
   ///
   /// **A window.** With `leaving: n`, the call posts at once, and returns when all subscribers have finished with the
   /// notification of the *n*th `notifyAndWait` before it on the protocol, by any poster; with 0, of the call's own. So
@@ -54,8 +54,7 @@ extension Delegates {
   /// down. With a window, the call does not wait for a handler whose subscription has ended, which may hang. The
   /// outcome is that of the call's own notification so far.
   ///
-  /// **Order.** As with `notify`: the notification comes after all that was posted before, and before all that is
-  /// posted later.
+  /// **Order.** As with `notify`.
   ///
   /// **Isolation.** Handlers run as those of `notify`, not in the caller's task, though maybe on its thread until one
   /// suspends. They have the priority that the caller had when it called, if that is higher than the default, unless
@@ -69,7 +68,7 @@ extension Delegates {
   /// on, as it does after the deadline. Without a window, a deadline and an executor of the hub, a handler may run on
   /// the caller's thread: then the call notices the cancellation once the handler suspends.
   ///
-  /// **Errors.** A handler that throws is reported to ``DelegateHub/Configuration/onIncident``, and counted as failed.
+  /// **Errors.** As with `notify`; a handler that throws is counted as failed.
   ///
   /// ```swift
   /// let outcome = await hub[ServerDelegate.self].notifyAndWait(within: .seconds(5)) {
@@ -79,7 +78,7 @@ extension Delegates {
   /// ```
   ///
   /// - Parameters:
-  ///   - window: how many of the latest `notifyAndWait` notifications need not have been handled; 0 by default.
+  ///   - window: how many of the latest `notifyAndWait` notifications need not have been handled.
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less it
   ///     does not wait.
   ///   - body: what to do with each subscriber.
@@ -99,11 +98,11 @@ extension Delegates {
 
   /// Calls a synchronous handler on every subscriber, and waits until all have handled the notification.
   ///
-  /// As the asynchronous form, for a closure that awaits nothing.
+  /// As the asynchronous form.
   ///
   /// - Parameters:
-  ///   - window: how many of the latest `notifyAndWait` notifications need not have been handled.
-  ///   - duration: how long to wait at most, by the hub's clock.
+  ///   - window: as in the asynchronous form.
+  ///   - duration: how long to wait at most.
   ///   - body: what to do with each subscriber.
   /// - Returns: what has become of the notification.
   /// - Complexity: as the asynchronous form.
@@ -124,8 +123,7 @@ extension Delegates where P: Sendable {
   /// Calls a handler on an actor for every subscriber, without waiting for any.
   ///
   /// For a closure or function that says `@MainActor`, or is on another global actor, and awaits nothing. A subscriber
-  /// that dies, or whose subscription ends, before the actor is free is not called. For a closure that awaits, the
-  /// compiler takes the asynchronous form.
+  /// that dies, or whose subscription ends, before the actor is free is not called.
   ///
   /// **Order** and **Errors.** As with a closure of no actor.
   ///
@@ -142,12 +140,12 @@ extension Delegates where P: Sendable {
 
   /// Calls a handler on an actor for every subscriber, and waits until all have handled the notification.
   ///
-  /// As the asynchronous form, for a closure or function that belongs to an actor and awaits nothing. A subscriber that
-  /// dies, or whose subscription ends, before the actor is free is not called.
+  /// As the asynchronous form, for a closure on an actor that awaits nothing. A subscriber that dies, or whose
+  /// subscription ends, before the actor is free is not called.
   ///
   /// - Parameters:
-  ///   - window: how many of the latest `notifyAndWait` notifications need not have been handled.
-  ///   - duration: how long to wait at most, by the hub's clock.
+  ///   - window: as in the asynchronous form.
+  ///   - duration: how long to wait at most.
   ///   - body: what to do with each subscriber.
   /// - Returns: what has become of the notification.
   /// - Complexity: as the asynchronous form.

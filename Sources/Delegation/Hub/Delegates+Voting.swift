@@ -14,9 +14,9 @@ extension Delegates {
   ///
   /// **Isolation.** Handlers run on the hub's executor or the subscription's, if there is one, otherwise on the pool or
   /// on the caller's thread, as above. They run on no actor, with the caller's task-locals and the priority that it had
-  /// when it asked; an `async` method of an actor runs on that actor. A closure that belongs to an actor, for instance
-  /// because it says `@MainActor`, runs there. A closure that awaits nothing is not called for a subscriber that was
-  /// removed on the closure's actor before; a closure that awaits may be.
+  /// when it asked; an `async` method of an actor runs on that actor. A closure of an actor (`@MainActor`) runs there.
+  /// A closure that awaits nothing is not called for a subscriber that was removed on the closure's actor before; a
+  /// closure that awaits may be.
   ///
   /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when they have answered.
   /// While a handler runs on the caller's thread, the call notices the cancellation once the handler suspends. The
@@ -44,10 +44,9 @@ extension Delegates {
   /// Asks every subscriber for a yes or no, returns by a deadline, and does not throw.
   ///
   /// As the form without `absent:`, but it returns by the deadline even if a subscriber never answers and ignores
-  /// cancellation. A subscriber that throws or is late counts as `absent` says. Late handlers are cancelled, and may
-  /// still run when it returns; a handler that never returns leaves about 2 kB for each question. A subscriber whose
-  /// subscription has ended by the deadline is not counted, even if its handler runs, and is not reported as late: a
-  /// vote that must fail closed says `ofAtLeast:`.
+  /// cancellation. Late handlers are cancelled, and may still run when it returns; a handler that never returns leaves
+  /// about 2 kB for each question. A subscriber whose subscription has ended by the deadline is not counted, even if
+  /// its handler runs, and is not reported as late: a vote that must fail closed says `ofAtLeast:`.
   ///
   /// With a deadline no handler runs on the caller's thread, and a cancellation handler that blocks delays neither the
   /// call nor the thread that cancels.
@@ -59,7 +58,7 @@ extension Delegates {
   /// ```
   ///
   /// - Parameters:
-  ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
+  ///   - rule: how the answers combine.
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less nobody
   ///     is asked.
   ///   - absence: what to count for a subscriber that throws or is late.
@@ -91,7 +90,7 @@ extension Delegates {
   /// task cancels the caller.
   ///
   /// - Parameters:
-  ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
+  ///   - rule: how the answers combine.
   ///   - body: the question.
   /// - Returns: the outcome.
   /// - Throws: the first error that a handler threw.
@@ -106,8 +105,8 @@ extension Delegates {
 
   /// Asks every subscriber, side by side, and combines the responses.
   ///
-  /// As `vote`, for responses and outcomes of any type: it returns as soon as the combiner has an outcome. Responses
-  /// reach the combiner as they come, with the subscriber's position.
+  /// As `vote`, for responses and outcomes of any type. Responses reach the combiner as they come, with the
+  /// subscriber's position.
   ///
   /// - Parameters:
   ///   - combiner: how the responses combine.
@@ -130,9 +129,8 @@ extension Delegates {
   ///
   /// - Parameters:
   ///   - combiner: how the responses combine.
-  ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less nobody
-  ///     is asked.
-  ///   - absence: what to count for a subscriber that throws or is late.
+  ///   - duration: as for `vote`.
+  ///   - absence: as for `vote`.
   ///   - body: the question.
   /// - Returns: the combiner's outcome.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
@@ -164,10 +162,9 @@ extension Delegates {
   }
 }
 
-/// Questions with closures that await nothing and belong to an actor, for instance because they say `@MainActor`.
+/// Questions with closures that await nothing and belong to an actor (`@MainActor`).
 ///
-/// The closures are called on the actor. For a subscriber that is gone, the call does not wait for the actor. A
-/// subscriber that dies, or whose subscription ends, before the actor is free is not asked.
+/// For a subscriber that is gone, the call does not wait for the actor.
 extension Delegates where P: Sendable {
   /// Asks every subscriber for a yes or no on an actor, with a closure that awaits nothing.
   ///
@@ -176,7 +173,7 @@ extension Delegates where P: Sendable {
   /// not `Sendable`, which language mode 5 lets you name, handlers run off the actor; the compiler warns.
   ///
   /// - Parameters:
-  ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
+  ///   - rule: how the answers combine.
   ///   - body: the question.
   /// - Returns: the outcome.
   /// - Throws: the first error that a handler threw.

@@ -64,8 +64,8 @@ public struct Delegates<P>: Sendable, Subscribable {
 
   /// Whether there is no live subscriber; with ``conforming(to:)``, none that conforms.
   ///
-  /// Read it to skip work that is not needed if nobody listens. A question needs no such check: its combiner says what
-  /// the outcome is with nobody to ask. Reading it also ends the subscriptions of subscribers found dead.
+  /// Read it to skip work that is not needed if nobody listens. A question needs no such check: its combiner decides,
+  /// even with nobody to ask. Reading it also ends the subscriptions of subscribers found dead.
   ///
   /// **Isolation.** Works from any thread and from every handler. The value may be out of date when you read it.
   ///
@@ -158,9 +158,8 @@ extension Delegates where P: Sendable {
   /// Makes the calls for one protocol of a hub, by default of a new hub.
   ///
   /// With `replaying:`, a new subscription first gets the latest notifications in order, at most `count`, even those
-  /// posted while nobody was subscribed; then all later ones. So late subscribers learn the present state. A mailbox
-  /// with a limit gets no more than it may hold. A subscription that replaces another gets what waits for that one
-  /// instead. Questions and `forEach` are not replayed.
+  /// posted while nobody was subscribed; then all later ones. A mailbox with a limit gets no more than it may hold. A
+  /// subscription that replaces another gets what waits for that one instead. Questions and `forEach` are not replayed.
   ///
   /// Replayed notifications count as addressed; `notifyAndWait` does not wait for subscriptions that are made after it
   /// has posted. The hub keeps the closures of these notifications, with what they capture, until newer notifications

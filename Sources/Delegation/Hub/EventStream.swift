@@ -5,9 +5,8 @@
 /// Events wait in the subscription's mailbox, and nowhere else, until a loop takes them. The event that a loop has
 /// taken is *in hand* until the loop asks for the next one, or its iterator is released, as after a `break`: then the
 /// event is *handled*. ``DelegateHub/drain(within:)`` and `notifyAndWait` wait until then, so a slow loop slows a
-/// poster that waits; statistics count the event, and leftovers name the line that made the stream. If an event waits
-/// in a stream that is retained and not looped over, a `drain` without a deadline waits for ever, as for a handler that
-/// hangs.
+/// poster that waits; leftovers name the line that made the stream. If an event waits in a stream that is retained and
+/// not looped over, a `drain` without a deadline waits for ever.
 ///
 /// **End.** The stream ends with its subscription: when the subscription is cancelled, when a loop finds its task
 /// cancelled, and when the stream and its iterators are released. If the subscription or its protocol is finished, or
@@ -29,9 +28,9 @@
 /// in hand; one in a task that the body starts does not. Exception: a loop in a `Task` that a voter started and nobody
 /// awaits waits for itself: use a `Task.detached`.
 ///
-/// **Questions.** A stream takes only what is posted. `forEach` and questions pass it over, as they do a subscriber
-/// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. A `receive` that you call yourself
-/// throws, unless a loop takes an event at that moment.
+/// **Questions.** A stream takes only what is posted. `forEach` and questions pass it over;
+/// ``DelegateHub/Statistics/Counts/passedOver`` counts that. A `receive` that you call yourself throws, unless a loop
+/// takes an event at that moment.
 ///
 /// ```swift
 /// let stream = events.stream()
@@ -51,8 +50,6 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   public var subscription: DelegateHub.Subscription { source.subscription }
 
   /// Makes an iterator, by which a loop takes the events.
-  ///
-  /// - Returns: the iterator.
   public func makeAsyncIterator() -> Iterator { Iterator(turn: turn) }
 
   private var turn: StreamIteration { .init(source.loop, of: subscription.node, keeping: source) }
@@ -67,11 +64,7 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
     /// - Complexity: O(1), and O(*n*) in the *n* events that a limit has dropped, apart from the waiting.
     public mutating func next() async -> Event? { await next(isolation: nil) }
 
-    /// Takes the next event, and marks the one before as handled.
-    ///
-    /// - Parameter actor: the caller's actor.
-    /// - Returns: as ``next()``.
-    /// - Complexity: as ``next()``.
+    /// Takes the next event, as ``next()``, for a caller on an actor.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Event? {
       if let event = await turn.next(until: nil) { return (event as! Event) }
       if Task.isCancelled { turn.node.terminate(as: .cancelled) }
@@ -127,7 +120,7 @@ extension Subscribable {
   ///
   /// It subscribes at once: what is posted after this call is in the stream, even if nobody loops over it yet. So make
   /// the stream before the task that loops: a stream that is made in the task misses what is posted until the task has
-  /// begun. See ``EventStream`` for how events wait, when they are handled, and when the stream ends.
+  /// begun. See ``EventStream`` for when events are handled, and when the stream ends.
   ///
   /// **Order.** The order of posting.
   ///
@@ -173,14 +166,12 @@ extension Subscribable {
   ///
   /// **Isolation.** The condition runs where the caller is.
   ///
-  /// **Cancellation.** If the caller's task is cancelled it returns `nil`.
-  ///
   /// - Parameters:
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for no limit. With zero or less it does
   ///     not wait.
   ///   - fileID: the source file that waits, for diagnostics.
   ///   - line: the line that waits.
-  ///   - condition: whether the event is the one to return; by default any event is.
+  ///   - condition: whether the event is the one to return.
   /// - Returns: the event; `nil` at the deadline, on cancellation, and when the hub is released or the protocol
   ///   finished.
   /// - Complexity: O(*n*) in the *n* events that it looks at, apart from the waiting.

@@ -13,10 +13,7 @@ public typealias Events<Event: Sendable> = Delegates<any EventReceiver<Event>>
 extension Delegates {
   /// Posts an event to all observers, without waiting for any.
   ///
-  /// As `notify`: each observer receives one event at a time, in the order of posting. There is no order across
-  /// observers.
-  ///
-  /// **Isolation** and **Errors.** As with `notify`.
+  /// As `notify`, also in order, isolation and errors.
   ///
   /// - Parameter event: the event.
   /// - Complexity: O(1) in the number of observers.
@@ -29,14 +26,13 @@ extension Delegates {
 extension Subscribable {
   /// Calls a closure with each event, until the subscription is cancelled.
   ///
-  /// When it returns, every event that is posted later reaches the closure. The hub keeps the closure. A closure that
-  /// belongs to an actor, for instance because it says `@MainActor`, runs there. If the subscription ends before the
-  /// actor is free, the closure is not called, unless the subscription or the hub has an executor: then it may be.
+  /// When it returns, every event that is posted later reaches the closure. The hub keeps the closure. A closure of an
+  /// actor (`@MainActor`) runs there. If the subscription ends before the actor is free, the closure is not called,
+  /// unless the subscription or the hub has an executor: then it may be.
   ///
   /// **Order.** One event at a time, in the order of posting.
   ///
-  /// **Isolation.** Works from any thread and from every handler. The closure runs as handlers do, on its own actor,
-  /// or on none.
+  /// **Isolation.** Works from any thread and from every handler. The closure runs as handlers do.
   ///
   /// **Errors.** What the closure throws is reported to ``DelegateHub/Configuration/onIncident``, with the line that
   /// observes.
@@ -71,18 +67,16 @@ extension Subscribable {
   /// As ``observe(priority:id:mailbox:on:fileID:line:_:)``, but the hub does not keep the object alive. So the closure
   /// must not capture the object, which it is given. Several closures can observe with the same object.
   ///
-  /// **Order**, **Isolation** and **Errors.** As with ``observe(priority:id:mailbox:on:fileID:line:_:)``.
-  ///
   /// ```swift
   /// events.observe(with: self) { @MainActor view, event in view.show(event) }
   /// ```
   ///
   /// - Parameters:
   ///   - owner: the object.
-  ///   - priority: higher is served first; 0 by default.
-  ///   - id: identifies the observer: a later observer with an equal id replaces it.
-  ///   - mailbox: what to do when events come faster than the closure returns; by default all of them wait.
-  ///   - executor: where the closure runs; by default that is the hub's choice.
+  ///   - priority: higher is served first.
+  ///   - id: identifies the observer.
+  ///   - mailbox: what to do when events come too fast.
+  ///   - executor: where the closure runs.
   ///   - fileID: the source file that observes, for diagnostics.
   ///   - line: the line that observes.
   ///   - body: what to do with the object and each event.
@@ -109,11 +103,7 @@ extension Subscribable {
   /// are posted before its end are counted as cancelled. If an interceptor keeps this event from the closure, the
   /// closure gets none.
   ///
-  /// **Isolation.** Works from any thread and from every handler. The closure runs as that of
-  /// ``observe(priority:id:mailbox:on:fileID:line:_:)``.
-  ///
-  /// **Errors.** What the closure throws is reported to ``DelegateHub/Configuration/onIncident``, with the line that
-  /// observes.
+  /// **Isolation** and **Errors.** As with ``observe(priority:id:mailbox:on:fileID:line:_:)``.
   ///
   /// ```swift
   /// connection.events.once { print("the first one: \($0)") }

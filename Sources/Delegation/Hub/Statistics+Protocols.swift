@@ -28,7 +28,7 @@ extension DelegateHub.Statistics {
     public let name: String
     /// How many notifications were posted while anybody was subscribed, or were kept for a replay.
     public let posted: Int
-    /// The sum over all notifications of the number of subscribers that each was addressed to.
+    /// The sum of how many subscribers each notification was addressed to.
     public let addressed: Int
     /// What became of the notifications, including those of former subscribers.
     public let counts: Counts
@@ -42,7 +42,7 @@ extension DelegateHub.Statistics {
 extension DelegateHub.Statistics: CustomStringConvertible {
   /// How many notifications were posted while anybody was subscribed, or were kept for a replay.
   public var posted: Int { protocols.reduce(0) { $0 + $1.posted } }
-  /// The sum over all notifications of the number of subscribers that each was addressed to.
+  /// The sum of how many subscribers each notification was addressed to.
   public var addressed: Int { protocols.reduce(0) { $0 + $1.addressed } }
   /// What became of all protocols' notifications.
   public var counts: Counts { protocols.reduce(into: Counts()) { $0 += $1.counts } }
