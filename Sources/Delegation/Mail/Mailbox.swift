@@ -59,12 +59,8 @@ struct Mailbox: Sendable {
   /// Whether the mailbox was terminated: what was pending was discarded, or handed over to a replacement.
   var hasEnded: Bool { termination != nil && next == nil }
 
-  /// Makes a mailbox for a notification of the chain and all later ones.
-  ///
-  /// - Parameters:
-  ///   - placeholder: the first notification, or the chain's placeholder.
-  ///   - number: the notification's number.
-  ///   - policy: what to do when notifications come faster than they are handled.
+  /// Makes a mailbox that begins at a notification of the chain, or its placeholder; `number` is that notification's
+  /// number.
   init(at placeholder: Notification, number: Int, policy: DelegateHub.MailboxPolicy = .unbounded) {
     (next, position, start, joined) = (placeholder, number, number, number)
     limit = policy.limit ?? .max
@@ -82,7 +78,7 @@ struct Mailbox: Sendable {
   /// ``Flags/occupied``, sets only ``Flags/recheck``.
   ///
   /// - Parameters:
-  ///   - published: how many notifications the topic has had, up to `end`.
+  ///   - published: see ``Mailbox``.
   ///   - flag: `attended` or `queued`.
   /// - Returns: whether the flag was set; a worker that attends goes on with ``proceed(published:taking:)``.
   mutating func attend(published: Int?, as flag: Flags = .attended) -> Bool {
@@ -99,7 +95,7 @@ struct Mailbox: Sendable {
   /// Takes the first pending notification, for a worker that begins to attend; leaves if there is none.
   ///
   /// - Parameters:
-  ///   - published: as for ``attend(published:as:)``.
+  ///   - published: see ``Mailbox``.
   ///   - most: how many notifications the worker takes before it leaves.
   /// - Returns: what the attending worker does next.
   mutating func proceed(published: Int?, taking most: Int = mostHandledAtOnce) -> Step {
@@ -112,11 +108,6 @@ struct Mailbox: Sendable {
   }
 
   /// Counts what became of the notification in hand, and takes the next one or leaves.
-  ///
-  /// - Parameters:
-  ///   - fate: what became of the notification.
-  ///   - published: as for ``attend(published:as:)``.
-  /// - Returns: what the attending worker does next.
   @inline(__always)
   mutating func advance(after fate: Notification.Fate, published: Int?) -> Step {
     inHand = -1
@@ -232,9 +223,8 @@ struct Mailbox: Sendable {
 
   /// Terminates the mailbox: pending notifications will not be handled.
   ///
-  /// - Parameters:
-  ///   - number: how many notifications had been posted when the termination began.
-  ///   - reason: why the subscription was terminated.
+  /// `number` notifications had been posted when the termination began.
+  ///
   /// - Returns: what was pending; `nil` if terminated before.
   mutating func terminate(at number: Int, as reason: Termination) -> Remains? {
     guard termination == nil else { return nil }
@@ -251,10 +241,7 @@ struct Mailbox: Sendable {
     number >= joined && (number == inHand || !hasEnded && number >= position)
   }
 
-  /// The account of this subscription's notifications.
-  ///
-  /// - Parameter published: how many notifications have been posted; without effect after termination.
-  /// - Returns: the account.
+  /// The account of this subscription's notifications; after termination, `published` has no effect.
   func account(published: Int) -> Account {
     var account = Account()
     account.handled = handled
@@ -288,12 +275,9 @@ extension Mailbox {
     /// How many of these notifications, from the first on, are replayed: their receipts do not count the subscription.
     let exempt: Int
 
-    /// Notes in the first notifications' receipts that the subscriber does not handle them.
+    /// Notes in the receipts of the first `most` notifications that the subscriber does not handle them.
     ///
-    /// - Parameters:
-    ///   - most: how many notifications to look at.
-    ///   - subscriber: the subscriber.
-    /// - Returns: the content of the last notification.
+    /// - Returns: the content of the last of these notifications.
     @discardableResult
     consuming func passReceipts(
       upTo most: Int = .max, by subscriber: borrowing WeakReference

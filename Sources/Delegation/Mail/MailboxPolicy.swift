@@ -1,9 +1,9 @@
 extension DelegateHub {
   /// What becomes of notifications when they come faster than a subscriber handles them.
   ///
-  /// A limit counts the notifications that wait, and not the one that is being handled. Dropped notifications are
-  /// counted, for the subscriber and for its protocol. A limit bounds the hub's memory even if the subscriber hangs, as
-  /// long as the hub gets a thread, unless ``DelegateHub/Subscription/finish()`` was called while something waited.
+  /// A limit counts the notifications that wait, not the one being handled. Dropped notifications are counted, for the
+  /// subscriber and for its protocol. A limit bounds the hub's memory even if the subscriber hangs, as long as the hub
+  /// gets a thread, unless ``DelegateHub/Subscription/finish()`` was called while something waited.
   ///
   /// A full mailbox drops its oldest notification, whichever method it calls. So put methods whose calls must not be
   /// dropped into another protocol. When a mailbox begins to drop, the hub reports

@@ -134,13 +134,10 @@ final class Receipt: Sendable {
     outstanding.rise(by: addressees)
   }
 
-  /// Notes that a subscription has passed the notification.
+  /// Notes that a subscription has passed the notification; `hasEndedInHand` says whether the subscription is counted
+  /// in ``endedInHand``.
   ///
   /// Must not be called under a lock.
-  ///
-  /// - Parameters:
-  ///   - fate: what became of the notification.
-  ///   - hasEndedInHand: whether the subscription is counted in ``endedInHand``.
   func pass(as fate: Notification.Fate, hasEndedInHand: Bool = false) {
     // All counts change before `outstanding` falls: a thread that finds none outstanding finds the counts complete.
     if hasEndedInHand { endedInHand.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
@@ -200,10 +197,8 @@ struct ReceiptQueue: Sendable {
 
   /// The receipt whose position has a number; `nil` if there is none, or all subscriptions have passed it.
   ///
-  /// - Parameters:
-  ///   - number: the number.
-  ///   - key: which number of a position is meant; it grows from each receipt to the next.
-  /// - Returns: the receipt.
+  /// `key` says which number of a position is meant; that number grows from each receipt to the next.
+  ///
   /// - Complexity: O(log *n*) in the number of receipts.
   func find(_ number: Int, by key: (Receipt.Position) -> Int) -> Receipt? {
     var (low, high) = (0, entries.count)

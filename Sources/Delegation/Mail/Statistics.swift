@@ -90,8 +90,8 @@ extension DelegateHub {
   }
 }
 
-/// What became of the notifications that were addressed to one subscription, or to several.
+/// What became of the notifications addressed to one or more subscriptions.
 typealias Account = DelegateHub.Statistics.Counts
 
-/// What became of the questions that one subscriber was asked, or that several were.
+/// What became of the questions put to one or more subscribers.
 typealias QuestionAccount = DelegateHub.Statistics.Questions

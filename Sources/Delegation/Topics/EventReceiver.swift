@@ -1,6 +1,6 @@
 /// An object that receives events, as a subscriber of ``Events``.
 ///
-/// It subscribes like any subscriber. To receive events in a closure or a stream, you need no such type: see
+/// To receive events in a closure or a stream, you need no such type: see
 /// ``Subscribable/observe(priority:id:mailbox:on:fileID:line:_:)`` and
 /// ``Subscribable/stream(id:priority:mailbox:fileID:line:)``.
 public protocol EventReceiver<Event>: AnyObject, Sendable {

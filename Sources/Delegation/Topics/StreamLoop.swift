@@ -28,9 +28,7 @@ final class StreamLoop: @unchecked Sendable {
   /// Set under the lock of the contents, cleared under that of `taking`.
   private let isOpen = Atomic(false)
 
-  /// Makes a waiter for a loop that comes while a handler runs in another loop's task.
-  ///
-  /// - Returns: the waiter; `nil` if no handler runs.
+  /// A waiter for a loop that comes while a handler runs in another loop's task; `nil` if no handler runs.
   func waitForTaking() -> Waiter? {
     if !isOpen.load(ordering: .acquiring) { return nil }
     return taking.withLock { taking in
@@ -45,9 +43,8 @@ final class StreamLoop: @unchecked Sendable {
   /// Called under the lock of the contents.
   func open() { isOpen.store(true, ordering: .releasing) }
 
-  /// Keeps the event that the running handler brings.
-  ///
-  /// - Returns: whether the event was kept: false for a handler's second event, and while no handler runs.
+  /// Keeps the event that the running handler brings; returns false, and keeps nothing, for a handler's second event,
+  /// and while no handler runs.
   func add(_ event: any Sendable) -> Bool {
     taking.withLock { taking in
       guard isOpen.load(ordering: .relaxed), taking.event == nil else { return false }

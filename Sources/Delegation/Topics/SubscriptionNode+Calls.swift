@@ -1,6 +1,5 @@
 public import Synchronization
 
-/// How the calls of a subscription are counted.
 extension SubscriptionNode {
   /// Counts a question as running, if it may begin; a stream passes it over.
   @inlinable
@@ -53,9 +52,8 @@ extension SubscriptionNode {
 
 /// How a call reaches the subscriber.
 extension SubscriptionNode {
-  /// The subscriber, for a question; if it has died, this terminates the subscription.
-  ///
-  /// - Returns: `nil` if the subscriber is not among the recipients, or has died.
+  /// The subscriber, for a question; `nil` if it is not among the recipients, or has died, which terminates the
+  /// subscription.
   @_alwaysEmitIntoClient @inline(__always)
   func subscriber<P>(in recipients: Recipients<P>, for call: CallKind) -> P? {
     if let subscriber = recipients.load(reference) {
@@ -100,12 +98,9 @@ extension SubscriptionNode {
 }
 
 extension SubscriptionNode {
-  /// The subscriber, if it is alive.
+  /// The subscriber; `nil` if it has died, which terminates the subscription.
   ///
   /// Must not be called under a lock.
-  ///
-  /// - Parameter call: the call that looks for the subscriber, if there is one.
-  /// - Returns: `nil` if the subscriber has died, which terminates the subscription.
   @usableFromInline
   func object(for call: CallKind?) -> AnyObject? {
     let object = reference.living
@@ -113,14 +108,10 @@ extension SubscriptionNode {
     return object
   }
 
-  /// Whether a question would reach a live subscriber that conforms: this subscription's, or its replacement's.
+  /// Whether a question would reach a live subscriber that conforms, by `admits` (`nil` for all): this subscription's,
+  /// or its replacement's.
   ///
   /// If the subscriber has died, its subscription ends as expired. Must not be called under a lock.
-  ///
-  /// - Parameters:
-  ///   - admits: whether an object conforms to further protocols; `nil` if the call names none.
-  ///   - call: the call that looks for the subscriber, if there is one.
-  /// - Returns: whether it would.
   @usableFromInline
   func isReached(by admits: RecipientFilter?, endingIn call: CallKind?) -> Bool {
     guard let object = current?.object(for: call) else { return false }
@@ -203,10 +194,8 @@ extension SubscriptionNode {
     return account
   }
 
-  /// Decides whether a counted call may begin though `state` has ``Bits/special`` bits; a stream passes it over.
-  ///
-  /// - Parameter word: `state` before the call was counted.
-  /// - Returns: whether the call may begin; if not, it is no longer counted.
+  /// Whether a counted call may begin though `word`, `state` before the call was counted, has ``Bits/special`` bits; if
+  /// not, the call is no longer counted.
   @usableFromInline
   func goOnWithCall(since word: UInt64) -> Bool {
     if mayBegin(in: word) { return true }
@@ -267,7 +256,7 @@ extension SubscriptionNode {
     }
   }
 
-  /// Notes how a call has ended, and reports `failure`, what its handler threw, if that is given.
+  /// Notes how a call has ended, and reports what its handler threw, if `failure` is given.
   @inline(never)
   func endCall(as end: CallEnd, throwing failure: (any Error)?, in call: CallKind) {
     // Reported first: the end of an ended subscription's last call releases the id.

@@ -1,6 +1,5 @@
 internal import Synchronization
 
-/// How a subscription's mailbox is looked into and changed.
 extension SubscriptionNode {
   /// How many notifications have been posted, up to the mailbox's `end`; `nil` once the termination has begun.
   ///
@@ -161,10 +160,8 @@ extension SubscriptionNode {
     return state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent).oldValue
   }
 
-  /// Does what follows when the mailbox was left, outside the lock.
-  ///
-  /// Resumes the tasks that wait for this subscription's handlers, requests a worker for what is left, and terminates a
-  /// subscription whose mailbox is at its `end`.
+  /// After the mailbox was left, outside the lock: resumes the tasks that wait for this subscription's handlers,
+  /// requests a worker for what is left, and terminates a subscription whose mailbox is at its `end`.
   @discardableResult
   func followUp(_ step: consuming Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
     let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited

@@ -78,10 +78,8 @@ final class SubscriptionNode: Sendable {
 
   struct Contents: Sendable {
     var mailbox: Mailbox
-    /// The options; `nil` if there are none.
-    ///
-    /// Once the subscription has ended, ``SubscriptionOptions/afterEnd(isReplaced:)`` says what is left of them, as
-    /// long as handlers run.
+    /// The options, if there are any; after the subscription's end, as long as handlers run, what
+    /// ``SubscriptionOptions/afterEnd(isReplaced:)`` keeps.
     var options: SubscriptionOptions?
     /// The counts of questions that `state` does not have: failed, abandoned, late, and answered ones that were moved
     /// here.
@@ -139,10 +137,6 @@ final class SubscriptionNode: Sendable {
   /// Terminates the subscription, or the one by which the same object has replaced it.
   ///
   /// Must not be called under a lock.
-  ///
-  /// - Parameters:
-  ///   - termination: why the subscription ends.
-  ///   - call: the call that found the subscriber dead, if one did.
   @inline(never)
   func terminate(as termination: Termination, in call: CallKind? = nil) {
     let replaced = topic.update { index in
@@ -167,9 +161,7 @@ final class SubscriptionNode: Sendable {
     isReplaced && contents.withLock { $0.mailbox.flags.contains(.followed) } ? replacement : nil
   }
 
-  /// Lets the replacement begin, if this mailbox is no longer attended.
-  ///
-  /// - Parameter isForced: whether to do so even while a handler runs.
+  /// Lets the replacement begin, if this mailbox is no longer attended, or, with `isForced`, even while a handler runs.
   private func letReplacementBegin(evenIfAttended isForced: Bool = false) {
     let (isFollowed, owner) = contents.withLock { contents -> (Bool, (any Sendable)?) in
       let flags = contents.mailbox.flags
@@ -189,8 +181,6 @@ final class SubscriptionNode: Sendable {
   /// The first half of a termination: no further call may start.
   ///
   /// Called under the topic's lock.
-  ///
-  /// - Parameter isReplaced: whether another subscription replaces this one.
   func beginTermination(isReplaced: Bool = false) {
     let bits = isReplaced ? Bits.terminated | Bits.stillHandles | Bits.replaced : Bits.terminated
     state.bitwiseOr(bits, ordering: .sequentiallyConsistent)
@@ -235,7 +225,6 @@ final class SubscriptionNode: Sendable {
     // The queued mailbox is counted off as a worker here: its executor may be blocked, suspended or gone.
     if wasQueued { topic.owner?.uncountWorker() }
     if hasExecutor { for tell in contents.withLock({ $0.senders }).values { tell() } }
-    // Not reported if this subscriber, or another of its type and source line, was ever called.
     if termination == .expired, call != nil || isMissed, options?.isKept != true,
       state.load(ordering: .relaxed) & Bits.called == 0, !site.isCalled.load(ordering: .relaxed)
     {
@@ -274,7 +263,6 @@ final class SubscriptionNode: Sendable {
   ///
   /// Called under the topic's lock.
   ///
-  /// - Parameter end: how many notifications have been posted.
   /// - Returns: the account, and the options to release outside the lock; `nil` if nothing was completed.
   func finishIfIdle(
     at end: Int

@@ -81,7 +81,6 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
 
   var description: String { "\(line.file):\(line.line)" }
 
-  /// Whether this is the site of a type and a line.
   func isOf(_ type: any AnyObject.Type, at line: Line) -> Bool {
     type == self.type && line.line == self.line.line
       && line.file.withUTF8Buffer { file in
@@ -119,11 +118,7 @@ package final class Identity: Sendable, Hashable, CustomStringConvertible {
   /// The actor system, if `value` is a distributed actor's id; only an id of the same system equals this one.
   private let system: ObjectIdentifier?
 
-  /// Makes an identity.
-  ///
-  /// - Parameters:
-  ///   - value: the id, or an identity to copy.
-  ///   - system: the actor system, if `value` is a distributed actor's id.
+  /// Makes the identity of an id, or copies an identity.
   package init(_ value: any Hashable & Sendable, in system: ObjectIdentifier? = nil) {
     // The types are compared first: most ids are no `Identity`, and a cast costs more.
     let other = type(of: value) as Any.Type == Identity.self ? value as? Identity : nil

@@ -86,11 +86,9 @@ extension Topic {
     }
   }
 
-  /// Cancels an object's subscription, and those of the observers that it owns.
+  /// Cancels the subscription of an object, which may be dying, and those of the observers that it owns.
   ///
   /// If the subscription at the object's address belongs to a dead object, it ends as expired instead.
-  ///
-  /// - Parameter object: the object, which may be dying.
   @inline(never)
   func terminate(_ object: AnyObject) {
     let address = Int(bitPattern: ObjectIdentifier(object))
@@ -131,7 +129,7 @@ extension Topic {
   /// The replaced subscriptions whose handlers may run.
   private var replaced: [SubscriptionNode] {
     let ended = state.withLock { $0.ended }
-    // The lock is taken again only for the thread sanitizer: see `overview()`.
+    // For the thread sanitizer: see `overview()`.
     defer { state.withLock { _ in } }
     return ended.values.flatMap(\.self).filter(\.isReplaced)
   }
@@ -185,7 +183,7 @@ extension Topic {
       var (bucket, sameID) = ([SubscriptionNode](), SubscriptionNode?.none)
       if let identity {
         bucket = state.withLock { $0.named[identity.hash] } ?? []
-        // Compared outside the lock, because comparing ids runs user code; compared again if the bucket has changed.
+        // Compared outside the lock: see ``Identity``; compared again if the bucket has changed.
         sameID = bucket.first { $0.id == identity }
       }
       // The newcomer takes over what waits for a dead subscriber of its id. If nothing waits, it begins anew, and gets
@@ -204,16 +202,9 @@ extension Topic {
     }
   }
 
-  /// Adds a subscription, unless the object has one with all options that the request names.
+  /// The part of ``subscribe(_:reference:)`` under the topic's lock; takes `reference` if it adds a subscription.
   ///
-  /// Called under the topic's lock.
-  ///
-  /// - Parameters:
-  ///   - request: what to subscribe.
-  ///   - reference: the reference to the object; taken if a subscription is added.
-  ///   - sameID: the subscription that has the same id, if there is one.
-  ///   - index: the state under the lock.
-  /// - Returns: the object's subscription.
+  /// `sameID` is the subscription that has the same id, if there is one.
   private func subscribe(
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
     replacing sameID: SubscriptionNode?, _ index: inout TopicIndex
@@ -245,8 +236,7 @@ extension Topic {
     let serial = former?.serial ?? index.nextNumber()
     var origin = serial
     let mustResume = former != nil || replayed > 0
-    // The replacement counts as a worker before the former subscription's worker is counted off: a drain must not see
-    // the hub idle.
+    // Counted before the former subscription's worker is counted off: a drain must not see the hub idle.
     if mustResume { owner?.countWorker() }
     if let former {
       let isSame = former.reference.refers(to: request.object)
@@ -279,9 +269,8 @@ extension Topic {
     return node
   }
 
-  /// Reports that a rule needs more answers than there are subscribers, unless the index has noted that number before.
-  ///
-  /// See ``TopicIndex/noteShortage(of:)``.
+  /// Reports that a rule needs more answers than there are subscribers, unless ``TopicIndex/noteShortage(of:)`` has
+  /// noted that number before.
   func reportShortage(of needed: Int, among present: Int, in call: CallKind) {
     guard state.withLock({ $0.noteShortage(of: needed) }) else { return }
     let nobody = BoundSubscriber(to: self)

@@ -162,9 +162,8 @@ final class Topic: Sendable {
     }
   }
 
-  /// Lets `notifyAndWait(leaving:)` return without waiting for the running handler of a subscription that has ended.
-  ///
-  /// - Parameter number: the number of the notification in hand.
+  /// Lets `notifyAndWait(leaving:)` of notification `number` return without waiting for the running handler of a
+  /// subscription that has ended.
   func noteEndedInHand(_ number: Int) {
     guard let receipt = state.withLock({ $0.receipts.find(number) { $0.number } }) else { return }
     receipt.endedInHand.wrappingAdd(1, ordering: .sequentiallyConsistent)

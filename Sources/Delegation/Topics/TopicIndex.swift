@@ -2,8 +2,8 @@
 ///
 /// Everything in here but ``keep(_:)`` takes constant time, amortised.
 ///
-/// Invariant: `open` has exactly the open subscriptions, and no two of one address. So `open.count` is the number of
-/// subscriptions that a notification posted now is addressed to.
+/// Invariant: `open` has exactly the open subscriptions, and no two of one address. So a notification posted now is
+/// addressed to `open.count` subscriptions.
 struct TopicIndex: Sendable {
   /// The empty end of the chain.
   private var placeholder = Notification()
@@ -24,7 +24,7 @@ struct TopicIndex: Sendable {
   /// the sums; if a handler still runs then, the thread that ends the last handler does. The subscription's `state`
   /// says which thread.
   private(set) var ended = ShardedDictionary<[SubscriptionNode]>()
-  /// The sums of the accounts of all subscriptions that are neither open nor in `ended`.
+  /// The sums: the accounts of the ended subscriptions that are not in `ended`.
   private(set) var counts = Account()
   private(set) var questions = QuestionAccount()
   /// The open subscriptions with ids, by the ids' hashes.
@@ -47,7 +47,7 @@ struct TopicIndex: Sendable {
   var receipts = ReceiptQueue()
   /// To how many subscriptions the notifications were addressed, in sum; replays and questions to streams count, too.
   private(set) var addressed = 0
-  /// The number of open subscriptions at which to look for dead subscribers next.
+  /// At how many open subscriptions to look for dead subscribers next.
   private var sweepPopulation = Self.smallestSweep
   /// Whether a delivery has been requested that will see what is posted now.
   var isDeliveryDue = false
@@ -184,13 +184,8 @@ struct TopicIndex: Sendable {
   /// Begins the termination of an open subscription; if an idle one is cancelled, completes it; otherwise an effect
   /// does.
   ///
-  /// No further notification is addressed to it, and no call starts on it.
-  ///
-  /// - Parameters:
-  ///   - node: the subscription.
-  ///   - termination: why the subscription ends.
-  ///   - call: the call that found the subscriber dead, if one did.
-  ///   - isReplaced: whether another subscription replaces this one.
+  /// No further notification is addressed to the subscription, and no call starts on it. `call` is the call that found
+  /// the subscriber dead, if one did.
   mutating func terminate(
     _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
     isReplaced: Bool = false
@@ -300,7 +295,7 @@ struct ShardedDictionary<Value: Sendable>: Sendable {
   var values: some Sequence<Value> { parts.lazy.flatMap { $0.values } }
 
   private func part(of key: Int) -> Int {
-    // The lower bits of addresses are equal; multiplying by the golden ratio makes the upper bits differ.
+    // Multiplied as in ``TopicTable/find(_:orAdding:)``.
     Int(truncatingIfNeeded: (UInt64(bitPattern: Int64(key)) &* 0x9E37_79B9_7F4A_7C15) >> 60)
   }
 }
