@@ -117,7 +117,7 @@ public struct BooleanRule: Combiner {
 extension Combiner where Self == BooleanRule {
   /// Is true if nobody who answers says "no".
   ///
-  /// Decides false at the first "no", and true once all have answered or are missing. Absentees count neither way.
+  /// Decides false at the first "no", and true once all have answered or are missing.
   ///
   /// **Nobody to ask:** true.
   ///
@@ -154,8 +154,7 @@ extension Combiner where Self == BooleanRule {
   ///
   /// **Nobody to ask:** false, or true for quorum 0.
   ///
-  /// - Parameter quorum: how many must have answered, the dead and the absent not counted; stops the
-  ///   program if below 0.
+  /// - Parameter quorum: as in ``unanimous(ofAtLeast:)``; stops the program if below 0.
   /// - Returns: the rule.
   /// - Complexity: O(1).
   @inlinable
@@ -165,8 +164,7 @@ extension Combiner where Self == BooleanRule {
 
   /// Is true if anyone says "yes".
   ///
-  /// Decides true at the first "yes", and false once all have answered or are missing. Absentees count as if they
-  /// had not been asked.
+  /// Decides true at the first "yes", and false once all have answered or are missing.
   ///
   /// **Nobody to ask:** false.
   ///

@@ -35,15 +35,14 @@ public protocol Combiner<Response, Outcome>: Sendable {
   /// The number is an upper bound: it includes subscribers that have died unnoticed, and those that are removed before
   /// their turn. A rule that must know how many there are counts them in ``receive(_:from:)``.
   ///
-  /// - Parameter count: how many subscribers will be asked at most; positions run from 0 to `count - 1`, in the order
-  ///   of the subscriptions.
+  /// - Parameter count: the number; positions run from 0 to `count - 1`, in the order of the subscriptions.
   /// - Returns: the outcome if it is already decided; then nobody is asked. The default returns `nil`.
   mutating func begin(asking count: Int) -> Outcome?
 
   /// Takes one subscriber's response, or the one that ``DelegateHub/Absence/counts(as:)`` counts instead.
   ///
   /// - Parameters:
-  ///   - response: what the subscriber answered.
+  ///   - response: the response.
   ///   - position: the subscriber's index in the order of the subscriptions.
   /// - Returns: the outcome if it is now decided, or `nil` to hear more.
   mutating func receive(_ response: Response, from position: Int) -> Outcome?
@@ -78,7 +77,7 @@ extension Combiner {
 ///
 /// All subscribers are asked side by side. The outcome is `nil` if no response has a value.
 ///
-/// **Nobody to ask:** `nil`, decided before anybody answers.
+/// **Nobody to ask:** `nil`.
 ///
 /// - Complexity: O(1) time and space.
 @frozen
@@ -142,7 +141,7 @@ extension Combiner {
 ///
 /// Responses are combined in the order of the subscriptions, whatever the order in which they come. So the function
 /// need not be commutative, and a floating-point sum is the same each time. Absentees are skipped. The outcome is
-/// decided when all have answered or are missing, and never before. A response that comes early is kept until its turn.
+/// decided only when all have answered or are missing.
 ///
 /// ```swift
 /// let longest = Reduction<String, Int>(0) { max($0, $1.count) }
@@ -150,7 +149,7 @@ extension Combiner {
 ///
 /// As an argument, `Reduction(0) { $0 + $1.count }` infers its types.
 ///
-/// **Nobody to ask:** the initial value, decided before anybody answers.
+/// **Nobody to ask:** the initial value.
 ///
 /// - Complexity: one call of the function and O(1) amortised time for each response, O(*k*) space
 ///   for *k* responses that come before their turn.

@@ -4,16 +4,13 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
   @usableFromInline typealias Event = Answer<C.Response, Failure>
   @usableFromInline typealias Decision = Result<C.Outcome, Failure>
 
-  /// Combines the answers; `nil` after the decision.
+  /// `nil` after the decision.
   @usableFromInline var combiner: C?
   @usableFromInline var outstanding: Int
   /// Which positions are outstanding; `nil` if the question has no deadline.
   @usableFromInline var isOutstanding: [Bool]?
 
-  /// - Parameters:
-  ///   - count: how many subscribers are to be asked.
-  ///   - combiner: what combines their responses.
-  ///   - hasDeadline: whether ``expire(counting:)`` may be called.
+  /// Call ``expire(counting:)`` only if `hasDeadline`.
   @inlinable
   init(asking count: Int, combiner: C, hasDeadline: Bool = false) {
     (self.combiner, outstanding) = (combiner, count)

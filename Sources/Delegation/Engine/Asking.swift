@@ -14,12 +14,9 @@ protocol Asking<Response, Failure>: Sendable {
   /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
   var late: Answer<Response, Failure>.Late? { get }
 
-  /// Asks one subscriber.
+  /// Asks one subscriber, and returns what it contributes.
   ///
-  /// - Parameters:
-  ///   - node: the subscriber's subscription.
-  ///   - question: the question, which may be decided while the closure's actor is busy; `nil` without a ``Question``.
-  /// - Returns: what the subscriber contributes.
+  /// The question may be decided while the closure's actor is busy; it is `nil` without a ``Question``.
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
 }
 
@@ -164,12 +161,8 @@ extension SubscriptionNode {
     return .absence
   }
 
-  /// Notes a handler's error, and returns what counts for its subscriber.
-  ///
-  /// - Parameters:
-  ///   - error: what the handler threw.
-  ///   - late: what counts instead; `nil` if the error fails the call.
-  /// - Returns: what the subscriber contributes.
+  /// Notes a handler's error, and returns what its subscriber contributes: what `late` makes, or the error, which fails
+  /// the call, if `late` is `nil`.
   @inlinable
   func failure<Response, E>(
     _ error: E, absent late: Answer<Response, E>.Late?

@@ -62,7 +62,7 @@ final class Delivery: Sendable {
 }
 
 extension Delivery {
-  /// Runs one worker, which first requests the spare worker if several subscriptions are left.
+  /// Runs one worker.
   nonisolated(nonsending) func work() async {
     // A `Worker` is made for the first asynchronous handler: a synchronous one cannot call `drain` or another wait.
     var worker: Worker?
@@ -210,11 +210,8 @@ extension Delivery {
 extension HubCore: TopicOwner {
   /// Starts the delivery that a post has requested and counted as a worker.
   ///
-  /// - Parameters:
-  ///   - topic: the topic.
-  ///   - priority: the workers' priority; `nil` for the default.
-  ///   - caller: the caller on whose thread the first worker begins, if the hub has no executor and the system is new
-  ///     enough; `nil` to begin on another thread.
+  /// The first worker begins on the thread of `caller` if there is one, the hub has no executor, and the system is new
+  /// enough; otherwise on another thread.
   func startDelivery(
     of topic: Topic, priority: TaskPriority? = nil, onThreadOf caller: Caller? = nil
   ) {

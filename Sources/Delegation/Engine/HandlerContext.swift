@@ -7,7 +7,7 @@ internal import Synchronization
 /// stream's loop has an event *in hand* until it asks for the next one; that long, the loop's body counts as a handler.
 @usableFromInline
 struct HandlerContext: Sendable {
-  /// The task-local; not made by the `@TaskLocal` macro, whose binding could not be used in inlined code.
+  /// Not made by the `@TaskLocal` macro, whose binding could not be used in inlined code.
   @usableFromInline
   static let binding = TaskLocal<HandlerContext?>(wrappedValue: nil)
 
@@ -112,11 +112,7 @@ extension HandlerContext {
 
   /// Notes that a task has an event of a loop in hand, or has none any more: O(*n*) in the task's *n* loops.
   ///
-  /// - Parameters:
-  ///   - loop: the loop.
-  ///   - task: the task's number.
-  ///   - owner: the handler whose task this is, if any.
-  ///   - isInHand: whether the event is in hand.
+  /// `owner` is the handler whose task this is, if any.
   static func note(
     _ loop: HandlerContext, in task: UInt64, of owner: HandlerContext?, isInHand: Bool
   ) {

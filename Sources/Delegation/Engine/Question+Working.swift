@@ -34,9 +34,7 @@ extension Question {
     await work(as: worker, sent: sent)
   }
 
-  /// Takes a claim that was sent to an executor.
-  ///
-  /// - Returns: whether nobody took the claim before.
+  /// Takes a claim that was sent to an executor; returns whether nobody took the claim before.
   private func takeSent(_ claim: Claim) -> Bool {
     claim.node.contents.withLock { $0.senders.removeValue(forKey: ObjectIdentifier(self)) } != nil
   }
@@ -110,11 +108,8 @@ extension Question {
   ///
   /// Inlined together with its closures, because each level of asynchronous calls costs as much as a weak load.
   ///
-  /// - Parameters:
-  ///   - first: the subscription to begin with.
-  ///   - worker: the worker.
-  ///   - take: counts the answer to a claim, when the handler has returned, and claims the next subscription.
-  ///   - ask: asks one subscriber.
+  /// `take` counts the answer to a claim, when the handler has returned, and claims the next subscription.
+  ///
   /// - Returns: a claimed subscription that has to be sent to its own executor; `nil` when done.
   @_alwaysEmitIntoClient @inline(__always)
   func run<Response, Failure>(

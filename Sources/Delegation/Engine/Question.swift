@@ -34,8 +34,8 @@ class Question: @unchecked Sendable {
   /// What workers and the caller share under the lock.
   struct State: WorkSharing {
     var work: WorkQueue
-    /// The closure that asks; a worker takes it only when it begins to ask, so a worker that waits for an executor does
-    /// not retain what the closure captured.
+    /// A worker takes the closure only when it begins to ask, so a worker that waits for an executor does not retain
+    /// what the closure captured.
     var held: Held
     /// The workers with their tasks, in the order in which they were added; `nil` for those that have left.
     var workers: [(worker: Worker, task: Task<Void, any Error>)?] = []
@@ -52,7 +52,7 @@ class Question: @unchecked Sendable {
   }
 
   @usableFromInline let core: HubCore
-  /// Whether a subscriber conforms to the call's further protocols; `nil` if there are none.
+  /// See ``Recipients/admits``.
   let admits: RecipientFilter?
   let call: CallKind
   let deadline: Deadline?
@@ -62,7 +62,7 @@ class Question: @unchecked Sendable {
   let priority = Task.currentPriority
   let caller: Caller
   let state: Lock<State>
-  /// Whether handlers are to be cancelled; written under the lock, or before anybody is asked.
+  /// Written under the lock, or before anybody is asked.
   private let isCancelledFlag = Atomic<Bool>(false)
   /// Whether a worker counts answers; stays true once that worker has decided.
   ///

@@ -51,10 +51,6 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   ///
   /// If the answer decides, ends the question instead, and resumes the caller.
   ///
-  /// - Parameters:
-  ///   - answer: the answer.
-  ///   - claim: the claim that was asked.
-  ///   - worker: the worker that asked.
   /// - Returns: the next claim; `nil` if there is none.
   @inlinable @inline(never)
   func take(_ answer: Count.Event, from claim: Claim, by worker: Worker) -> Claim? {
@@ -189,10 +185,8 @@ extension Question {
 
   /// Queues an input for the worker that counts; after the decision, only ends its call.
   ///
-  /// - Parameters:
-  ///   - node: the subscription whose call the input ends; `nil` for the deadline.
-  ///   - worker: the worker that asked.
-  ///   - count: counts the input.
+  /// `node` and `worker` are `nil` at the deadline.
+  ///
   /// - Returns: whether the current worker counts from now on, beginning with the queue.
   @usableFromInline
   func enqueue(
@@ -213,9 +207,8 @@ extension Question {
 
   /// Claims a worker's next subscription; if the worker counts, first counts the queue, and then stops counting.
   ///
-  /// - Parameters:
-  ///   - worker: the worker; `nil` at the deadline.
-  ///   - isCounting: whether the worker counts.
+  /// `worker` is `nil` at the deadline.
+  ///
   /// - Returns: whether a queued answer has decided, and the next claim, if any.
   @usableFromInline
   func claimNext(for worker: Worker?, counting isCounting: Bool) -> (isDecided: Bool, next: Claim?)

@@ -79,7 +79,7 @@ enum WaitGoal: Sendable {
     return max(0, receipt.endedInHand.load(ordering: .sequentiallyConsistent))
   }
 
-  /// How many of the handlers or subscriptions that the goal counts are excused or left out now.
+  /// How many handlers or subscriptions that the goal counts are excused or left out now.
   private func countWaiting() -> Int {
     let endedInHandCount = endedInHandCount
     let kinds =
@@ -117,11 +117,8 @@ enum WaitGoal: Sendable {
 }
 
 extension WaitGoal {
-  /// Waits until the goal is reached, the caller's task is cancelled, or the deadline has come.
+  /// Waits until the goal is reached, the deadline has come, or, if `isCancellable`, the caller's task is cancelled.
   ///
-  /// - Parameters:
-  ///   - deadline: the deadline; `nil` for none.
-  ///   - isCancellable: whether the wait ends when the caller's task is cancelled.
   /// - Returns: whether the goal was reached; false for a wait that is not strict.
   nonisolated(nonsending) func wait(
     until deadline: Deadline?, isCancellable: Bool = true

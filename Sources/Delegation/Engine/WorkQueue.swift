@@ -55,7 +55,7 @@ struct WorkQueue: Sendable {
       node: node, position: position, isLast: next == nodes.count, isMarkedAsked: isMarkedAsked)
   }
 
-  /// Takes out the list, to be released outside the lock; nothing can be claimed afterwards.
+  /// Takes out the list, to be released outside the lock.
   @inlinable
   mutating func release() -> [SubscriptionNode] { exchange(&nodes, with: []) }
 }

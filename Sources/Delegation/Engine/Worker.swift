@@ -3,7 +3,7 @@ public import Synchronization
 /// A runner of handlers, one after another: which of its calls is running, and how that call ends.
 ///
 /// This is a worker of a delivery or a question, a caller that asks in its own task, a loop over a stream, or a closure
-/// that delays a drain. A worker *attends* a mailbox while it runs the handlers of the mailbox's notifications.
+/// that delays a drain.
 ///
 /// Tasks that handlers start retain the worker as long as they live. So the worker retains neither the question, nor
 /// subscriptions, nor the hub.
@@ -57,7 +57,7 @@ final class Worker: @unchecked Sendable {
   @exclusivity(unchecked)
   private var isIncident = false
 
-  /// Whether this attends mailboxes: as a delivery's worker, or as the loop over a stream.
+  /// Whether this attends mailboxes (see ``Delivery``): as a delivery's worker, or as the loop over a stream.
   var isAttending: Bool { caller == nil }
 
   init(for hub: Int, caller: Caller?, only isSent: Bool = false, depth: Int = 0) {
@@ -143,17 +143,12 @@ final class Worker: @unchecked Sendable {
     node.endCall(as: end, throwing: failure, in: call)
   }
 
-  /// Asks a subscription in the current task; if it was not asked, its replacement, unless that has an executor.
+  /// Asks a subscription in the current task, on the handler's actor; if it was not asked, its replacement, unless that
+  /// has an executor.
   ///
   /// Binds a context of its own: a task that an earlier handler left behind must not count as part of this handler.
   ///
-  /// - Parameters:
-  ///   - node: the subscription.
-  ///   - call: the kind of call.
-  ///   - absence: the result if nobody was asked.
-  ///   - actor: the actor that the handler belongs to.
-  ///   - handler: asks the subscriber.
-  /// - Returns: the result.
+  /// - Returns: what `handler` returns, or `absence` if nobody was asked.
   @_alwaysEmitIntoClient @inline(__always)
   func ask<Result>(
     _ node: SubscriptionNode, in call: CallKind, absence: Result,
@@ -196,7 +191,7 @@ extension HandlerContext {
 }
 
 extension SubscriptionNode {
-  /// Notes that the handler threw, and whether that is an incident, because the caller does not receive it.
+  /// Notes that the handler threw, and whether that is an incident.
   @usableFromInline
   func noteFailure(_ error: any Error, isIncident: Bool = false) {
     HandlerContext.binding.wrappedValue?.worker.note(error, isIncident: isIncident)

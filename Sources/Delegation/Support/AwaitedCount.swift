@@ -48,7 +48,6 @@ struct WaitList: Sendable {
   enum Change {
     case add(Waiter)
     case remove(Waiter)
-    /// Counts the waiters' excused handlers again.
     case recount
   }
 
@@ -134,7 +133,7 @@ final class Waiter: Sendable {
 
   /// Resumes the task, unless it was resumed before.
   ///
-  /// - Parameter isReached: the outcome: whether the goal of the wait was reached.
+  /// - Parameter isReached: the outcome.
   func resume(_ isReached: Bool) {
     let continuation = state.withLock { state in
       if state.outcome == nil { state.outcome = isReached }
@@ -147,7 +146,7 @@ final class Waiter: Sendable {
   ///
   /// Only one task may call it.
   ///
-  /// - Returns: whether the goal of the wait was reached.
+  /// - Returns: the outcome.
   nonisolated(nonsending) func wait() async -> Bool {
     await withUnsafeContinuation { continuation in
       let outcome = state.withLock { state in

@@ -9,8 +9,8 @@
 /// `deinit` cancels them. With a test's clock each deadline has a sleeper of its own, so that the test sees the
 /// deadlines.
 ///
-/// Sleepers and actions have high priority, so that a caller of high priority does not wait for all work of medium
-/// priority.
+/// Sleepers and actions run on `executor` with high priority, so that a caller of high priority does not wait for all
+/// work of medium priority.
 final class DeadlineQueue: Sendable {
   /// The time since the queue was made, by the queue's clock.
   let now: @Sendable () -> Duration
@@ -18,10 +18,6 @@ final class DeadlineQueue: Sendable {
   private let executor: (any TaskExecutor)?
   let alarms: Lock<Alarms>
 
-  /// - Parameters:
-  ///   - clock: the clock of the deadlines.
-  ///   - executor: where the sleepers and the actions run.
-  ///   - sharesSleepers: whether one sleeper serves several deadlines.
   init(
     clock: some Clock<Duration>, executor: (any TaskExecutor)?,
     sharingSleepers sharesSleepers: Bool = true

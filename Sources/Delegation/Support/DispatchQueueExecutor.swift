@@ -18,7 +18,7 @@
 
     /// Makes an executor for a queue.
     ///
-    /// - Parameter queue: the queue that everything runs on.
+    /// - Parameter queue: the queue.
     public init(_ queue: DispatchQueue) {
       (self.queue, tasks) = (queue, DispatchQueueTaskExecutor(queue))
     }
@@ -54,10 +54,8 @@
   }
 #endif
 
-/// The executor that runs the handlers of a subscription.
-///
-/// - Parameter executor: the executor that the user named.
-/// - Returns: the same executor, or one that runs tasks on the same queue with fewer jobs.
+/// The executor that runs a subscription's handlers: the one that the user named, or one that runs tasks on the same
+/// queue with fewer jobs.
 func handlerExecutor(for executor: (any TaskExecutor)?) -> (any TaskExecutor)? {
   #if canImport(Dispatch)
     if let executor = executor as? DispatchQueueExecutor { return executor.tasks }

@@ -34,7 +34,6 @@ package enum Platform {
     #endif
   }
 
-  /// Yields the core to another thread that is ready to run.
   static func yieldThread() {
     #if canImport(WinSDK)
       _ = SwitchToThread()

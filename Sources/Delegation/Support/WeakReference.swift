@@ -41,11 +41,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   /// The owner's address, if the subscriber is a ``BoundSubscriber``.
   var owner: Int? { isRebuilt || rest == nil ? nil : Int(bitPattern: rest) }
 
-  /// Makes a reference that loads a subscriber as the protocol it subscribes to.
-  ///
-  /// - Parameters:
-  ///   - subscriber: the subscriber as a value of the protocol's type.
-  ///   - object: the same subscriber as an object.
+  /// Makes a reference to a subscriber, given as a value of its protocol's type and as an object.
   init<P>(_ subscriber: borrowing P, object: borrowing AnyObject) {
     let object = copy object
     self.object = object
@@ -61,9 +57,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Whether the subscriber is alive.
-  ///
-  /// Must not be called under a lock: see ``living``.
+  /// Whether the subscriber is alive; must not be called under a lock: see ``living``.
   @usableFromInline
   var isAlive: Bool { living != nil }
 
@@ -80,19 +74,15 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
 
   /// Whether this refers to an object, and not to a dead one that had the same address.
   ///
-  /// - Parameter other: an object that the caller keeps alive. So the load, which returns that object or `nil`, runs no
-  ///   `deinit`.
-  /// - Returns: whether it does.
+  /// The caller must keep `other` alive: so the load, which returns `other` or `nil`, runs no `deinit`.
   func refers(to other: AnyObject) -> Bool {
     identity == ObjectIdentifier(other) && object === other
   }
 
-  /// The subscriber, if it is alive.
+  /// The subscriber; `nil` if it has begun to die.
   ///
-  /// The returned reference may turn out to be the last: must not be called under a lock.
-  ///
-  /// - Parameter type: the type that the subscriber was subscribed as.
-  /// - Returns: the subscriber, or `nil` if it has begun to die.
+  /// The returned reference may turn out to be the last: must not be called under a lock. `type` must be the type that
+  /// the subscriber was subscribed as.
   @inlinable
   @inline(__always)
   func load<P>(as type: P.Type) -> P? {
