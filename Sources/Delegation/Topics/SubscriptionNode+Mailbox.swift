@@ -7,11 +7,17 @@ extension SubscriptionNode {
   /// another worker has set ``Mailbox/Flags/recheck``. `state` is loaded after the count: if it says open, nothing
   /// counted was posted after a termination.
   func published(to mailbox: borrowing Mailbox) -> Int? {
-    let published = topic.published.load(ordering: .acquiring)
+    let published = published
     return isOpen ? min(published, mailbox.end) : nil
   }
 
   var published: Int { topic.published.load(ordering: .acquiring) }
+
+  /// Ends the subscription once the notifications before a number have been handled.
+  func finish(at number: Int) {
+    contents.withLock { $0.mailbox.finish(at: number) }
+    topic.terminateIfOver(self)
+  }
 
   /// Changes the contents, after the mailbox has dropped what exceeds its limit.
   ///

@@ -128,12 +128,6 @@ final class SubscriptionNode: Sendable {
   /// The subscription that a token stands for: this one, or the one by which the same object has replaced it.
   var present: SubscriptionNode { current.flatMap { $0.origin == origin ? $0 : nil } ?? self }
 
-  /// Ends the subscription once the notifications before a number have been handled.
-  func finish(at number: Int) {
-    contents.withLock { $0.mailbox.finish(at: number) }
-    topic.terminateIfOver(self)
-  }
-
   /// Terminates the subscription, or the one by which the same object has replaced it.
   ///
   /// Must not be called under a lock.
@@ -216,8 +210,7 @@ final class SubscriptionNode: Sendable {
       if taken != nil { state.bitwiseOr(Bits.endedInHand, ordering: .sequentiallyConsistent) }
       // True for a notification in hand, too; if its handler found the subscriber alive, `called` prevents the report
       // below.
-      let isMissed =
-        contents.mailbox.isHandling || contents.mailbox.account(published: end).expired > 0
+      let isMissed = mailbox.isHandling || mailbox.account(published: end).expired > 0
       return (pending, options, isMissed, wasQueued, taken)
     }
     if let taken { topic.noteEndedInHand(taken) }
